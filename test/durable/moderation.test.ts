@@ -2,6 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
+import { READ_STORE_INTERVAL_MS } from "../../src/chat/people/reading.ts";
 import { answerOf, Poller, request } from "./poller.ts";
 import { RawClient, upgrade, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, join, joinModerator, Sleeper, stubOf, tokenFor, wipeStorage } from "./rooms.ts";
@@ -130,45 +131,63 @@ describe("rows", () => {
     };
   }
 
+  const DEEDS: ReadonlyArray<[event: string, payload: object, rows: number]> = [
+    ["chat-message", { content: "one row" }, 1],
+    ["mute", { user: "ada", seconds: 60 }, 2],
+    ["unmute", { user: "ada" }, 2],
+    ["grant", { user: "ada", role: "reader" }, 2],
+    ["revoke", { user: "ada" }, 2],
+    ["ban", { user: "zoe" }, 2],
+    ["unban", { user: "zoe" }, 2],
+    ["slow-mode", { seconds: 60 }, 2],
+    ["slow-mode", { seconds: 60 }, 0],
+    ["read-only", { on: true }, 2],
+    ["audit", {}, 0],
+    ["moderation-state", {}, 0],
+    ["unban", { user: "zoe" }, 0],
+  ];
+
   it("are two for an action; none for a list, a refusal, or an action that changes nothing", async () => {
-    const room = freshRoom();
-    const [mia, ada] = [await joinModerator(room), await join(room, "ada")];
-    // The first message of a room creates its log.
-    await post(mia);
-    const rows = await countRows(room);
-    const costOf = async (client: RawClient, event: string, payload: object): Promise<number> => {
-      await client.ask(event, payload);
-      return rows.take();
+    const countAll = async () => {
+      const room = freshRoom();
+      const [mia, ada] = [await joinModerator(room), await join(room, "ada")];
+      // The first message of a room creates its log.
+      await post(mia);
+      const rows = await countRows(room);
+      const costOf = async (client: RawClient, event: string, payload: object): Promise<number> => {
+        await client.ask(event, payload);
+        return rows.take();
+      };
+      const costs: Array<[event: string, payload: object, rows: number]> = [];
+      for (const [event, payload] of DEEDS) costs.push([event, payload, await costOf(mia, event, payload)]);
+      const refused = await costOf(ada, "chat-message", { content: "refused" });
+      const forbidden = await costOf(ada, "ban", { user: "mia" });
+      await mia.ask("read-only", { on: false });
+      await rows.take();
+      const inSlowMode = await costOf(ada, "chat-message", { content: "one row" });
+      const tooSoon = await costOf(ada, "chat-message", { content: "too soon" });
+      const kick = await costOf(mia, "kick", { user: "ada" });
+      await mia.ask("ban", { user: "ada" });
+      await rows.take();
+      expect((await upgrade({ room, query: { token: await tokenFor("ada") } })).status).toBe(403);
+      vi.restoreAllMocks();
+      return { costs, refused, forbidden, inSlowMode, tooSoon, kick, banned: await rows.take() };
     };
-    expect(await costOf(mia, "chat-message", { content: "one row" })).toBe(1);
-    const deeds: ReadonlyArray<[event: string, payload: object, rows: number]> = [
-      ["mute", { user: "ada", seconds: 60 }, 2],
-      ["unmute", { user: "ada" }, 2],
-      ["grant", { user: "ada", role: "reader" }, 2],
-      ["revoke", { user: "ada" }, 2],
-      ["ban", { user: "zoe" }, 2],
-      ["unban", { user: "zoe" }, 2],
-      ["slow-mode", { seconds: 60 }, 2],
-      ["slow-mode", { seconds: 60 }, 0],
-      ["read-only", { on: true }, 2],
-      ["audit", {}, 0],
-      ["moderation-state", {}, 0],
-      ["unban", { user: "zoe" }, 0],
-    ];
-    for (const [event, payload, expected] of deeds)
-      expect(await costOf(mia, event, payload), `${event} ${JSON.stringify(payload)}`).toBe(expected);
-    expect(await costOf(ada, "chat-message", { content: "refused" })).toBe(0);
-    expect(await costOf(ada, "ban", { user: "mia" })).toBe(0);
-    await mia.ask("read-only", { on: false });
-    await rows.take();
-    // A post in slow mode writes no row more.
-    expect(await costOf(ada, "chat-message", { content: "one row" })).toBe(1);
-    expect(await costOf(ada, "chat-message", { content: "too soon" })).toBe(0);
-    expect(await costOf(mia, "kick", { user: "ada" })).toBe(2);
-    await mia.ask("ban", { user: "ada" });
-    await rows.take();
-    expect((await upgrade({ room, query: { token: await tokenFor("ada") } })).status).toBe(403);
-    expect(await rows.take()).toBe(0);
-    vi.restoreAllMocks();
+    let counted: Awaited<ReturnType<typeof countAll>>;
+    let startMs: number;
+    // Again, if it took a slow machine so long that the room stored what was read.
+    do {
+      startMs = performance.now();
+      counted = await countAll();
+    } while (performance.now() - startMs >= READ_STORE_INTERVAL_MS);
+    expect(counted).toEqual({
+      costs: DEEDS,
+      refused: 0,
+      forbidden: 0,
+      inSlowMode: 1,
+      tooSoon: 0,
+      kick: 2,
+      banned: 0,
+    });
   });
 });
