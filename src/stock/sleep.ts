@@ -139,27 +139,32 @@ export class Sleep {
    */
   async restore(parts: WakeParts): Promise<void> {
     const { server } = parts;
-    try {
-      await this.#restoreSockets(parts);
-    } catch (error) {
-      parts.report("connections that slept could not be restored", error);
-      for (const session of server.sessions.values()) if (!session.conn) server.close(session, CLOSINGS.restart);
-    }
-    this.#recovery.allRestored(parts.now());
-  }
-
-  async #restoreSockets(parts: WakeParts): Promise<void> {
-    const { server } = parts;
     const asleep = this.#recovery.asleep();
     const slept = [...server.sessions.values()].filter(({ conn, isRestoring }) => !conn && !isRestoring);
     for (const session of slept) session.isRestoring = true;
     const connections = slept.map((session) => ({ session, sockets: asleep.get(session.sid) ?? [] }));
-    const all = connections.flatMap(({ sockets }) => sockets);
-    if (all.length > 0) await this.#enterAll(connections, parts);
-    for (const known of all) this.#undo(known);
-    // Their clients come back.
-    for (const { session, sockets } of connections)
-      if (sockets.length === 0 || sockets.some(({ asleep: isAway }) => isAway)) server.close(session, CLOSINGS.restart);
+    const failed = (error: unknown): void => parts.report("connections that slept could not be restored", error);
+    let areIn = true;
+    try {
+      if (connections.some(({ sockets }) => sockets.length > 0)) await this.#enterAll(connections, parts);
+    } catch (error) {
+      failed(error);
+      areIn = false;
+    }
+    for (const { session, sockets } of connections) {
+      let isWhole = areIn && sockets.length > 0;
+      for (const known of sockets)
+        try {
+          this.#undo(known);
+          isWhole &&= !known.asleep;
+        } catch (error) {
+          failed(error);
+          isWhole = false;
+        }
+      // Its client comes back.
+      if (!isWhole) server.close(session, CLOSINGS.restart);
+    }
+    this.#recovery.allRestored(parts.now());
   }
 
   /** Has all enter their namespaces again. */

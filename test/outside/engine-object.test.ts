@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from "vitest";
 
 import { REQUESTS_BY_KIND, SPOOFED_HEADERS } from "../attacks/requests.ts";
 import { CONNECTS_MAX } from "../../src/socketio/engine/session-flood.ts";
@@ -221,6 +221,7 @@ describe("after kill -9 of the runtime", () => {
   const CLIENTS = 100;
 
   it("all of 100 clients under traffic recover, where the server asks for that: nothing is doubled, nothing is missing", async () => {
+    onTestFailed(() => console.error(`The server said last:\n${crashing.output.slice(-4000)}`));
     const options = { ...SOON, path: "/recovering/rooms/crashing/socket.io" };
     const sockets = Array.from({ length: CLIENTS }, (_, at) =>
       open(crashing.url, { ...options, transports: at % 4 === 0 ? ["polling"] : ["websocket"] }),

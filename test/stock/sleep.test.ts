@@ -244,6 +244,28 @@ describe("listeners for `connection`", () => {
     expect(object.problems).toEqual(Array(2).fill(expect.stringContaining("of the engine")));
   });
 
+  it("that leave a property which cannot be set end that connection alone: its client comes back", async () => {
+    let isFixed = false;
+    const object = sleeper((io) => {
+      tell(io);
+      io.on("connection", (socket) => {
+        if (socket.handshake.auth["name"] !== "ada") return;
+        const fix = { set: () => void expect.unreachable("a fixed score"), get: () => 1 };
+        Object.defineProperty(socket, "score", isFixed ? fix : { value: 1, enumerable: true, writable: true });
+      });
+    });
+    const ada = await new Client(object, "/", { auth: { name: "ada" } }).connect();
+    const ben = await new Client(object).connect();
+    isFixed = true;
+    await object.sleep();
+    expect([ada.closings, ben.closings]).toEqual([[1012], []]);
+    await ada.connect();
+    ben.emit("say", "still here");
+    await settled();
+    expect([ada, ben].map(({ got }) => got)).toEqual([["still here"], ["still here"]]);
+    expect(object.problems).toEqual([expect.stringContaining("could not be restored")]);
+  });
+
   it.each([
     ["its socket", false],
     ["its connection", true],
