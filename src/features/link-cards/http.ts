@@ -118,9 +118,11 @@ async function answer(
   if (!address) return refuseIssues([{ path: "url", message: ADDRESS_RULE }]);
   // The platform wants an address of this server; at this one there is nothing else.
   const key = `${url.origin}/.link-${kind}/${encodeURIComponent(address.href)}`;
+  // It may be over when the cache, which was asked before, has answered.
+  const found = find(key);
   const cached = await caches.default.match(key);
   if (cached) return respond(cached.headers.get("Content-Type")!, cached.body);
-  const making = find(key) ?? begin(asked, key, () => make(address, { env, own }));
+  const making = found ?? find(key) ?? begin(asked, key, () => make(address, { env, own }));
   if (making instanceof Response) return making;
   const made = await within(WAIT_MS_MAX, making);
   if (!made) return refuseForNow("UNAVAILABLE", "The page is still being fetched; try again", RETRY_AFTER_MS);
