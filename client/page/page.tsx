@@ -4,10 +4,11 @@ import { baseOf, isRoomName } from "parley-rooms/client";
 
 import { App, type Parts } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
-import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
+import { isTouched, leaveInputMethodsTheirKeys } from "./components/keys.ts";
 import { onDemand } from "./components/on-demand.tsx";
 import { giveTextsElements } from "./components/texts.ts";
 import { showOnIcon } from "./icon.ts";
+import { stayAboveKeyboard } from "./keyboard.ts";
 import { Layers } from "./layers.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { bare } from "./state/names.ts";
@@ -48,6 +49,7 @@ const store: ChatStore = new ChatStore({
 const layers = new Layers({ count: () => store.layers, closeTo: (count) => store.closeTo(count) });
 
 keepFilesOut();
+if (isTouched()) stayAboveKeyboard();
 giveTextsElements();
 leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", open);

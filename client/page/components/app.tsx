@@ -79,7 +79,7 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
       {panel === "members" && <MemberList store={store} view={view} />}
       {panel === "mentions" && MentionList && <MentionList store={store} view={view} />}
       {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
-      {store.ui.dialog && <Dialogs store={store} view={view} />}
+      {(store.ui.dialog ?? store.ui.menu?.isSheet) && <Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {store.announcements.map(({ id, text }) => (
           <p key={id}>{saidNow(text)}</p>

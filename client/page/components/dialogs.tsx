@@ -1,4 +1,4 @@
-// The dialogs of a room, one of which may be open. The app draws them: the page loads them when it needs them, the embed has them.
+// The dialogs of a room, and the sheet of a message, one of which may be open. The app draws them: the page loads them when it needs them, the embed has them.
 import { lineOf } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
@@ -6,6 +6,7 @@ import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { COMMAND, isTouched } from "./keys.ts";
 import { DetailsDialog } from "./details-dialog.tsx";
+import { MessageSheet } from "./message-sheet.tsx";
 import { FormDialog, InfoDialog } from "./modal.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
 import { ReportDialog } from "./report-dialog.tsx";
@@ -13,7 +14,8 @@ import { RoomDialog } from "./room-dialog.tsx";
 import { Viewer } from "./viewer.tsx";
 
 export function Dialogs({ store, view }: ChatProps) {
-  const { dialog } = store.ui;
+  const { dialog, menu } = store.ui;
+  if (menu?.isSheet) return <MessageSheet store={store} view={view} />;
   const close = (): void => store.set({ dialog: undefined });
   switch (dialog?.kind) {
     case "shortcuts":

@@ -20,7 +20,9 @@ type Emoji = Groups[number]["emoji"][number];
 
 export function EmojiPicker({ store, view }: ChatProps) {
   const { liked } = store;
-  const { anchor, message } = store.ui.picking!;
+  // The emoji may arrive after it was closed, and before it is gone.
+  const last = useRef(store.ui.picking!);
+  const { anchor, message } = (last.current = store.ui.picking ?? last.current);
   const [query, setQuery] = useState("");
   const [tone, setTone] = useState(liked.tone);
   const [pointed, setPointed] = useState(-1);

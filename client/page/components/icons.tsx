@@ -39,6 +39,7 @@ const PATHS = {
   keys: "M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8",
   link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
   sound: "M4 9v6h4l5 4V5L8 9zM16.5 9a4 4 0 0 1 0 6M19 6.5a8 8 0 0 1 0 11",
+  select: "M8 4h3l1 1 1-1h3M12 5v14M8 20h3l1-1 1 1h3",
   unread: "M4 5h9M4 12h16M4 19h16M18 6a1 1 0 1 0 2 0 1 1 0 0 0-2 0",
   leave: "M10 4H5v16h5M9 12h11M16 8l4 4-4 4",
 } as const;

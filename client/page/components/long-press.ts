@@ -1,6 +1,6 @@
-// A long press of a finger, or the key of the context menu. Reactions ask for it, to show who gave them.
+// A long press of a finger, or the key of the context menu. Reactions ask for it, to show who gave them, and so do the gestures on messages.
 
-const LONG_MS = 500;
+export const LONG_MS = 500;
 
 /** One finger presses at a time. */
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -26,7 +26,7 @@ export function longPress(act: () => void) {
 }
 
 /** The click with which the press may end means neither the element nor what lies over it by then. */
-function pressed(act: () => void): void {
+export function pressed(act: () => void): void {
   const next = new AbortController();
   const { signal } = next;
   addEventListener("click", (event) => event.stopPropagation(), { capture: true, signal });

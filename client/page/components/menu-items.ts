@@ -10,12 +10,12 @@ import { muteItem, notificationItems, unreadItem } from "./notification-items.ts
 import { themeItems } from "./theme.ts";
 
 export function menuItems({ store, view }: ChatProps): MenuItem[][] {
-  const { anchor, message: id, person, isOwn } = store.ui.menu!;
+  const { anchor, message: id, person, isOwn, isSheet } = store.ui.menu!;
   const message = id === undefined ? undefined : view.messageOf(id);
   // Until it is known, and once it is deleted, there is nothing to do with it.
   if (id !== undefined && !message) return [];
   const groups = message
-    ? itemsOfMessage({ store, view }, message, anchor)
+    ? itemsOfMessage({ store, view }, message, anchor, isSheet)
     : person
       ? itemsOfPerson({ store, view }, person)
       : isOwn
@@ -26,7 +26,8 @@ export function menuItems({ store, view }: ChatProps): MenuItem[][] {
 
 type Groups = Array<Array<MenuItem | false>>;
 
-function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: Element): Groups {
+/** @param isSheet whether it stands in place of the tools, too, and of the browser's selection by a long press */
+function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: Element, isSheet = false): Groups {
   const { sender } = message;
   const can = view.store.abilitiesOf(message);
   const remove = (): void => {
@@ -36,11 +37,13 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
   };
   return [
     [
+      isSheet && can.reply && { label: "Reply", icon: "reply", act: () => view.writing.reply(message.id) },
       message.content !== "" && {
         label: "Copy text",
         icon: "copy",
         act: () => void copyWords({ store, view }, message, anchor),
       },
+      isSheet && message.content !== "" && { label: "Select text", icon: "select", act: () => selectWords(anchor) },
       { label: "Details…", icon: "info", act: () => store.set({ dialog: { kind: "details", message: message.id } }) },
       can.edit && { label: "Edit", icon: "edit", act: () => store.edit(message) },
       unreadItem({ store, view }, message),
@@ -55,6 +58,20 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
 async function copyWords({ view }: ChatProps, { content }: Message, anchor: Element): Promise<void> {
   if (await copyText(view.people.withNames(content), anchor)) return;
   view.show("The browser did not copy the text. Select it in the message, and copy it from there.");
+}
+
+/** Of this message alone a long press selects words, until nothing is selected. */
+function selectWords(row: Element): void {
+  const words = row.querySelector<HTMLElement>(".content")!;
+  words.dataset["selectable"] = "";
+  getSelection()?.selectAllChildren(words);
+  const ending = new AbortController();
+  const look = (): void => {
+    if (!getSelection()?.isCollapsed) return;
+    delete words.dataset["selectable"];
+    ending.abort();
+  };
+  document.addEventListener("selectionchange", look, { signal: ending.signal });
 }
 
 /** Gives the address of the room to the phone's own sheet, or copies it, for somebody else. */

@@ -9,6 +9,7 @@ import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
+import { hearGestures } from "./gestures.ts";
 import { useNow, usePulse } from "./hooks.ts";
 import {
   anchorAt,
@@ -149,9 +150,11 @@ export function MessageList({ store, view }: ChatProps) {
     // The composer resizes while the reader types, before anything is drawn. Runs after the composer's own listeners.
     const onInput = (): void =>
       queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
+    const endGestures = hearGestures(list.current!, { store, view });
     const talk = scroller.current!.closest(".talk")!;
     talk.addEventListener("input", onInput);
     return () => {
+      endGestures();
       talk.removeEventListener("input", onInput);
       watching.disconnect();
       seeing.disconnect();

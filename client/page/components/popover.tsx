@@ -1,5 +1,5 @@
 // The menu that opens beside a button, above everything else: the browser closes it on Escape or a click elsewhere. Arrow keys
-// move between its buttons, and the focus goes back to where it came from. The app draws it.
+// move between its buttons, and the focus goes back to where it came from. The app draws it. The sheet of a message has the same items.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -57,10 +57,24 @@ export function Popover({ anchor, label, onClose, children, class: extra = "", r
 
 export function MenuPopover({ store, view }: ChatProps) {
   const { menu } = store.ui;
-  if (!menu) return null;
+  if (!menu || menu.isSheet) return null;
   const close = (): void => store.set({ menu: undefined });
+  const leave = (): void => {
+    // A dialog that opens now gives it back there.
+    (menu.anchor as HTMLElement).focus({ preventScroll: true });
+    close();
+  };
   return (
     <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
+      <MenuGroups store={store} view={view} leave={leave} />
+    </Popover>
+  );
+}
+
+/** The items of the open menu. @param leave closes it, before the chosen item acts */
+export function MenuGroups({ store, view, leave }: ChatProps & { readonly leave: () => void }) {
+  return (
+    <>
       {menuItems({ store, view }).map((group, at) => (
         <div key={at} role="group" class={group[0]!.isChosen === undefined ? "" : "choices"}>
           {group.map(({ label, icon, act, isGrave, isChosen, choice }) => (
@@ -71,9 +85,7 @@ export function MenuPopover({ store, view }: ChatProps) {
               aria-checked={isChosen}
               class={isGrave ? "grave" : ""}
               onClick={() => {
-                // A dialog that opens now gives it back there.
-                (menu.anchor as HTMLElement).focus({ preventScroll: true });
-                close();
+                leave();
                 act();
               }}
             >
@@ -86,7 +98,7 @@ export function MenuPopover({ store, view }: ChatProps) {
           ))}
         </div>
       ))}
-    </Popover>
+    </>
   );
 }
 
@@ -100,7 +112,8 @@ function place(box: HTMLElement, anchor: DOMRect): void {
   Object.assign(box.style, { top: `${top}px`, left: `${Math.max(MARGIN, left)}px` });
 }
 
-function moveFocus(event: KeyboardEvent, box: HTMLElement): void {
+/** To the next button, or the one before. */
+export function moveFocus(event: KeyboardEvent, box: HTMLElement): void {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   if (step === undefined) return;
   event.preventDefault();

@@ -14,6 +14,8 @@ interface Menu {
   readonly message?: string;
   readonly person?: Person;
   readonly isOwn?: true;
+  /** For a finger: at the lower edge of the window, with reactions. */
+  readonly isSheet?: true;
 }
 
 /** Dialogs about the names of rooms and of the reader. */

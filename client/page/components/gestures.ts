@@ -1,0 +1,127 @@
+// What fingers do on messages: a long press opens the sheet, a swipe to the left replies. The message list calls it. A swipe to the right
+// is Back in some browsers, so it means nothing here.
+import type { Message } from "parley-rooms/client";
+import { render } from "preact";
+
+import type { ChatProps } from "./chat-props.ts";
+import { Icon } from "./icons.tsx";
+import { LONG_MS, pressed } from "./long-press.ts";
+
+/** Up to so many pixels a finger rests. */
+const REST_PX = 10;
+/** A swipe so long replies when the finger goes up. */
+const REPLY_PX = 56;
+/** A message follows the finger so far. */
+const FAR_PX = 72;
+/** A swipe from there belongs to the browser. */
+const EDGE_PX = 24;
+/** Elements with a press of their own, and words that the reader selects. */
+const PRESSED = "a, .reaction, video, audio, input, [data-selectable]";
+/** Where a finger moves lines that are too long. */
+const SCROLLED = "pre";
+
+interface Touch {
+  readonly target: Element;
+  readonly row: HTMLElement;
+  readonly message: Message;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** @returns what ends it */
+export function hearGestures(list: HTMLElement, { store, view }: ChatProps): () => void {
+  const hearing = new AbortController();
+  let touch: Touch | undefined;
+  let swipe: Swipe | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const end = (): void => {
+    clearTimeout(timer);
+    swipe?.end();
+    touch = swipe = undefined;
+  };
+  const openSheet = (): void => {
+    const { row, message } = touch!;
+    end();
+    // The sheet gives it back there.
+    row.focus({ preventScroll: true });
+    pressed(() => store.set({ menu: { anchor: row, message: message.id, isSheet: true } }));
+  };
+  const onDown = (event: PointerEvent): void => {
+    end();
+    touch = event.pointerType === "touch" && event.isPrimary ? touchOf(event) : undefined;
+    if (touch) timer = setTimeout(openSheet, LONG_MS);
+  };
+  const touchOf = ({ target: touched, clientX: x, clientY: y }: PointerEvent): Touch | undefined => {
+    const target = touched as Element;
+    const row = target.closest<HTMLElement>("li[data-seq]");
+    const message = view.state.messages.stored.find(({ seq }) => String(seq) === row?.dataset["seq"]);
+    if (!row || !message || message.deleted || target.closest(PRESSED)) return undefined;
+    return { target, row, message, x, y };
+  };
+  const onMove = ({ clientX, clientY }: PointerEvent): void => {
+    if (!touch) return;
+    const [right, down] = [clientX - touch.x, clientY - touch.y];
+    if (swipe) return swipe.move(-right);
+    if (Math.hypot(right, down) < REST_PX) return;
+    clearTimeout(timer);
+    const isOthers = touch.x > innerWidth - EDGE_PX || touch.target.closest(SCROLLED);
+    if (-right > Math.abs(down) && !isOthers && view.store.abilitiesOf(touch.message).reply)
+      swipe = new Swipe(touch.row);
+    else touch = undefined;
+  };
+  const onUp = (): void => {
+    const isReply = swipe?.isFar && touch;
+    if (isReply) view.writing.reply(isReply.message.id);
+    end();
+  };
+  const onContextMenu = (event: Event): void => {
+    // Of a finger: a browser may take its press for long before this does.
+    if (!touch) return;
+    event.preventDefault();
+    openSheet();
+  };
+
+  const { signal } = hearing;
+  list.addEventListener("pointerdown", onDown, { signal });
+  list.addEventListener("pointermove", onMove, { signal });
+  list.addEventListener("pointerup", onUp, { signal });
+  // The browser scrolls.
+  list.addEventListener("pointercancel", end, { signal });
+  list.addEventListener("contextmenu", onContextMenu, { signal });
+  signal.addEventListener("abort", end);
+  return () => hearing.abort();
+}
+
+/** A message that follows the finger, with the sign of a reply beside it. */
+class Swipe {
+  readonly #row: HTMLElement;
+  readonly #hint = document.createElement("span");
+  #px = 0;
+
+  constructor(row: HTMLElement) {
+    this.#row = row;
+    this.#hint.className = "swipe-hint";
+    render(Icon({ name: "reply" }), this.#hint);
+    row.append(this.#hint);
+  }
+
+  get isFar(): boolean {
+    return this.#px >= REPLY_PX;
+  }
+
+  move(px: number): void {
+    this.#px = Math.min(FAR_PX, Math.max(0, px));
+    this.#hint.classList.toggle("far", this.isFar);
+    this.#hint.style.opacity = String(Math.min(1, this.#px / REPLY_PX));
+    if (!isStill()) this.#row.style.translate = `${-this.#px}px`;
+  }
+
+  end(): void {
+    this.#hint.remove();
+    this.#row.style.translate = "";
+    if (!isStill()) this.#row.animate({ translate: [`${-this.#px}px`, "0"] }, { duration: 150, easing: "ease-out" });
+  }
+}
+
+const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

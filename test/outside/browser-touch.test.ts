@@ -1,0 +1,287 @@
+// What a finger does on messages, in a real Chromium: a long press opens the sheet of a message, a swipe to the left replies, and a scroll
+// does neither. And that the page keeps above the keyboard.
+import axe from "axe-core";
+import type { BrowserContextOptions, CDPSession, Locator } from "playwright-core";
+import { expect, inject, it, vi } from "vitest";
+
+import { useBrowser } from "./stage.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("fastServerUrl");
+const browser = await useBrowser();
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+type Client = Awaited<ReturnType<typeof join>>;
+
+const person = async (room: string, user: string, name: string): Promise<Client> =>
+  join(url, room, user, { auth: { token: await tokenFor(user, { name }) } });
+const say = async (who: Client, content: string): Promise<string> =>
+  (await ask<{ id: string }>(who, "chat-message", { content })).id;
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+class Finger {
+  readonly #session: CDPSession;
+
+  static async of({ context, page }: Visitor): Promise<Finger> {
+    return new Finger(await context.newCDPSession(page));
+  }
+
+  private constructor(session: CDPSession) {
+    this.#session = session;
+  }
+
+  touch(type: "touchStart" | "touchMove" | "touchEnd", ...touchPoints: Point[]): Promise<unknown> {
+    return this.#session.send("Input.dispatchTouchEvent", { type, touchPoints });
+  }
+
+  /** Goes from one point to another in steps, and stays there. */
+  async drag(from: Point, { x = 0, y = 0 }: Partial<Point>): Promise<void> {
+    await this.touch("touchStart", from);
+    for (let step = 1; step <= 8; step++)
+      await this.touch("touchMove", { x: from.x + (x * step) / 8, y: from.y + (y * step) / 8 });
+  }
+
+  async swipe(from: Point, by: Partial<Point>): Promise<void> {
+    await this.drag(from, by);
+    await this.touch("touchEnd");
+  }
+
+  /** Rests until the sheet is there. */
+  async press({ page }: Visitor, at: Point): Promise<void> {
+    await this.touch("touchStart", at);
+    await page.getByTestId("sheet").waitFor();
+    await this.touch("touchEnd");
+  }
+}
+
+async function middleOf(locator: Locator): Promise<Point> {
+  const { x, y, width, height } = (await locator.boundingBox())!;
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** A timer of the page that begins after that of the press, and is longer. */
+const longEnough = ({ page }: Visitor): Promise<unknown> =>
+  page.evaluate("new Promise((resolve) => setTimeout(resolve, 600))");
+
+/** What the draft replies to, as the field says above itself. */
+const replies = ({ page }: Visitor): Locator => page.locator(".about");
+
+it("a long press on a message opens its sheet: quick reactions, and what its menu has; Back, Escape and a tap beside it close it", async () => {
+  const room = "touch-sheet";
+  const ben = await person(room, "ben", "Ben");
+  const id = await say(ben, "hold me");
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  const finger = await Finger.of(ada);
+  const row = ada.message("hold me");
+  const sheet = page.getByTestId("sheet");
+  const press = async (): Promise<void> => finger.press(ada, await middleOf(row.locator(".content")));
+  const isClosed = (): Promise<void> => sheet.waitFor({ state: "detached" });
+  const at = page.url();
+
+  await press();
+  const box = (await sheet.boundingBox())!;
+  expect([box.x, box.width, Math.round(box.y + box.height)]).toEqual([0, 390, 844]);
+  // All in it are for fingers, and the focus is in it.
+  for (const button of await sheet.getByRole("button").or(sheet.getByRole("menuitem")).all()) {
+    const { width, height } = (await button.boundingBox())!;
+    expect(Math.min(width, height)).toBeGreaterThanOrEqual(44);
+  }
+  expect(await sheet.evaluate((sheet) => sheet.contains(document.activeElement))).toBe(true);
+  expect(await page.getByRole("dialog", { name: "Actions" }).getByRole("menuitem").allTextContents()).toEqual([
+    "Reply",
+    "Copy text",
+    "Select text",
+    "Details…",
+    "Mark as unread",
+    "Report…",
+    "Message Ben",
+  ]);
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<string[]>("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
+  expect(found).toEqual([]);
+  // The press itself selects no words.
+  expect(await page.evaluate(() => String(getSelection()))).toBe("");
+  await page.goBack();
+  await isClosed();
+  expect(page.url()).toBe(at);
+  // The focus is where it was, and opens no keyboard.
+  expect(await row.evaluate((row) => row === document.activeElement)).toBe(true);
+
+  await press();
+  await page.keyboard.press("Escape");
+  await isClosed();
+  await press();
+  await page.touchscreen.tap(195, 60);
+  await isClosed();
+  await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
+
+  await press();
+  await sheet.getByRole("button", { name: "👍" }).tap();
+  await isClosed();
+  await ada.reads("reaction", "👍 1");
+  await press();
+  await vi.waitFor(
+    async () => expect(await sheet.getByRole("button", { name: "👍" }).getAttribute("aria-pressed")).toBe("true"),
+    WAIT,
+  );
+  await sheet.getByRole("button", { name: "👍" }).tap();
+  await page.getByTestId("reaction").waitFor({ state: "detached" });
+  await press();
+  await sheet.getByRole("button", { name: "Another emoji" }).tap();
+  await isClosed();
+  await page.locator(".picker").waitFor();
+  await page.goBack();
+  await page.locator(".picker").waitFor({ state: "detached" });
+
+  await press();
+  await ada.choose("Reply");
+  await isClosed();
+  await replies(ada).getByText("hold me").waitFor();
+  expect(await page.getByTestId("composer").evaluate((field) => field === document.activeElement)).toBe(true);
+  await press();
+  await ada.choose("Details…");
+  await page.getByTestId("details").waitFor();
+  await page.goBack();
+  await page.getByTestId("details").waitFor({ state: "detached" });
+
+  // Nothing is left of a sheet whose message is deleted.
+  await press();
+  await ask(ben, "delete-message", { id });
+  await isClosed();
+  const gone = await middleOf(page.locator(".gone"));
+  await finger.touch("touchStart", gone);
+  await finger.touch("touchEnd");
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+  ben.disconnect();
+});
+
+it("words can be selected by way of the sheet, and a link keeps the browser's own menu", async () => {
+  const room = "touch-words";
+  const ben = await person(room, "ben", "Ben");
+  await say(ben, "these words");
+  await say(ben, "https://chat.example/page");
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  const finger = await Finger.of(ada);
+  const words = ada.message("these words").locator(".content");
+  await finger.press(ada, await middleOf(words));
+  await ada.choose("Select text");
+  await page.getByTestId("sheet").waitFor({ state: "detached" });
+  await expect.poll(() => page.evaluate(() => String(getSelection()).trim())).toBe("these words");
+  const selects = (): Promise<string> => words.evaluate((words) => getComputedStyle(words).userSelect);
+  expect(await selects()).toBe("text");
+  await page.evaluate(() => getSelection()!.removeAllRanges());
+  await expect.poll(selects).toBe("none");
+
+  await finger.touch("touchStart", await middleOf(ada.message("chat.example").locator(".content a")));
+  await longEnough(ada);
+  await finger.touch("touchEnd");
+  expect(await page.getByTestId("sheet").count()).toBe(0);
+  await ada.close();
+  ben.disconnect();
+});
+
+it("a swipe to the left replies; a short one, one to the right, from the edge, in code, of a mouse or up and down does not", async () => {
+  const room = "touch-swipe";
+  const ben = await person(room, "ben", "Ben");
+  for (let count = 0; count < 30; count++) await say(ben, `before ${count}`);
+  await say(ben, `\`\`\`\n${"code ".repeat(60)}\n\`\`\``);
+  await say(ben, "swipe me");
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  const finger = await Finger.of(ada);
+  const row = ada.message("swipe me");
+  const log = page.getByTestId("log");
+  const hint = page.locator(".swipe-hint");
+  const moved = (): Promise<string> => row.evaluate((row) => row.style.translate);
+  const start = async (): Promise<Point> => ({ x: 300, y: (await middleOf(row)).y });
+  const isIdle = async (): Promise<void> => {
+    await hint.waitFor({ state: "detached" });
+    expect([await moved(), await replies(ada).count(), await page.getByTestId("sheet").count()]).toEqual(["", 0, 0]);
+  };
+  await row.waitFor();
+
+  await finger.swipe(await start(), { x: -40 });
+  await isIdle();
+  await finger.swipe(await start(), { x: 80 });
+  await isIdle();
+  await finger.swipe({ ...(await start()), x: 385 }, { x: -90 });
+  await isIdle();
+  const code = page.locator("pre").last();
+  await finger.swipe(await middleOf(code), { x: -120 });
+  await isIdle();
+  expect(await code.evaluate((code) => code.scrollLeft)).toBeGreaterThan(50);
+  await page.mouse.move(300, (await start()).y);
+  await page.mouse.down();
+  await page.mouse.move(200, (await start()).y, { steps: 5 });
+  await page.mouse.up();
+  await isIdle();
+  const before = await log.evaluate((log) => log.scrollTop);
+  // A scroll, also one that lasts longer than a long press.
+  await finger.drag(await start(), { y: 200, x: -30 });
+  await longEnough(ada);
+  await finger.touch("touchEnd");
+  await vi.waitFor(async () => expect(await log.evaluate((log) => log.scrollTop)).toBeLessThan(before - 50), WAIT);
+  await isIdle();
+  await page.getByTestId("newest").tap();
+  await page.getByTestId("newest").waitFor({ state: "detached" });
+
+  await finger.drag(await start(), { x: -30 });
+  await hint.waitFor();
+  expect(Number.parseFloat(await moved())).toBeLessThan(-20);
+  expect(await hint.evaluate((hint) => hint.className)).not.toContain("far");
+  await finger.touch("touchEnd");
+  await isIdle();
+  await finger.drag(await start(), { x: -100 });
+  await vi.waitFor(async () => expect(await hint.evaluate((hint) => hint.className)).toContain("far"), WAIT);
+  await finger.touch("touchEnd");
+  await replies(ada).getByText("swipe me").waitFor();
+  await hint.waitFor({ state: "detached" });
+  expect(await moved()).toBe("");
+  await ada.say("here");
+  await ada.message("here").getByTestId("quote").waitFor();
+
+  // Who wants no motion sees the sign alone.
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await finger.drag({ x: 300, y: (await middleOf(row)).y }, { x: -100 });
+  await hint.waitFor();
+  expect(await moved()).toBe("");
+  const sign = (await hint.boundingBox())!;
+  expect(sign.x + sign.width).toBeLessThanOrEqual(390);
+  await finger.touch("touchEnd");
+  await replies(ada).getByText("swipe me").waitFor();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+  ben.disconnect();
+});
+
+it("a keyboard that lies over the page, as in Safari, covers neither the field nor the newest message", async () => {
+  const room = "touch-keyboard";
+  const ben = await person(room, "ben", "Ben");
+  for (let count = 0; count < 30; count++) await say(ben, `line ${count}`);
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  await ada.message("line 29").waitFor();
+  const covering = (height: number): Promise<void> =>
+    page.evaluate((height) => {
+      Object.defineProperty(visualViewport!, "height", { configurable: true, value: height });
+      visualViewport!.dispatchEvent(new Event("resize"));
+    }, height);
+  const lowest = async (what: Locator): Promise<number> => {
+    const { y, height } = (await what.boundingBox())!;
+    return y + height;
+  };
+  await covering(480);
+  await vi.waitFor(async () => expect(await lowest(page.getByTestId("composer"))).toBeLessThan(480), WAIT);
+  await vi.waitFor(async () => expect(await lowest(ada.message("line 29"))).toBeLessThan(480), WAIT);
+  await covering(844);
+  await vi.waitFor(async () => expect(await lowest(page.getByTestId("composer"))).toBeGreaterThan(780), WAIT);
+  await ada.close();
+  ben.disconnect();
+});
