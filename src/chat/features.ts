@@ -4,6 +4,7 @@ import type { UserRooms } from "../clock/user-rooms.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
+import type { THREAD_EVENTS } from "../protocol/events/threads.ts";
 import type { PayerReport, RefusedPayers, RoomNumbers } from "../protocol/room-list.ts";
 import type { Recovery } from "../socketio/recovery/recovery.ts";
 import type { RoomState } from "../storage/room-state.ts";
@@ -134,10 +135,10 @@ type EventsOf<Each> = Each extends { readonly operations: ReadonlyArray<Operatio
 type FieldsOf<Each> = Each extends { welcome(client: Client): infer Part } ? keyof Part : never;
 
 /** Features that are handed in fill the others. */
-type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome | "direct" | "linkCards">;
+type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome | "direct" | "linkCards" | "threads">;
 
 /** Features that are handed in answer the others. */
-type EventOfChat = Exclude<ChatEvent, "search" | "open-dm">;
+type EventOfChat = Exclude<ChatEvent, "search" | "open-dm" | (typeof THREAD_EVENTS)[number]["name"]>;
 
 /** What the compiler says of an incomplete list; `never` of a complete one. */
 type Lacking<Each extends RoomPart> =

@@ -16,5 +16,6 @@ export { pins } from "../features/pins/index.ts";
 export { relay } from "../features/relay/index.ts";
 export { reports } from "../features/reports/index.ts";
 export { search } from "../features/search/index.ts";
+export { threads } from "../features/threads/index.ts";
 export { webhooks } from "../features/webhooks/index.ts";
 export * from "../extension/extension.ts";

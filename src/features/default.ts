@@ -7,10 +7,12 @@ import { directory } from "./directory/index.ts";
 import { linkCards } from "./link-cards/index.ts";
 import { relay } from "./relay/index.ts";
 import { search } from "./search/index.ts";
+import { threads } from "./threads/index.ts";
 import { webhooks } from "./webhooks/index.ts";
 
 export const defaultFeatures = (): Feature[] => [
   search(),
+  threads(),
   directMessages(),
   relay(),
   announcements(),

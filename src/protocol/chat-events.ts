@@ -6,6 +6,7 @@ import { MESSAGE_EVENTS, type VERSIONS } from "./events/messages.ts";
 import { MODERATION_EVENTS, type RoomModes } from "./events/moderation.ts";
 import { PEOPLE_EVENTS, type Typist } from "./events/people.ts";
 import { SEARCH } from "./events/search.ts";
+import { THREAD_EVENTS } from "./events/threads.ts";
 import type { NoticeCode } from "./failures.ts";
 import type { Member, Role } from "./schemas/presence.ts";
 
@@ -15,13 +16,21 @@ export type * from "./events/messages.ts";
 export type * from "./events/moderation.ts";
 export type * from "./events/people.ts";
 export type * from "./events/search.ts";
+export type * from "./events/threads.ts";
 export type { AnswerCode, NoticeCode, RefusalCode } from "./failures.ts";
 export type * from "./schemas/files.ts";
 export type * from "./schemas/messages.ts";
 export type * from "./schemas/presence.ts";
 
 /** The events that a client may send. Arguments are untrusted until a schema has checked them. */
-export const CHAT_EVENTS = [...MESSAGE_EVENTS, ...PEOPLE_EVENTS, ...MODERATION_EVENTS, SEARCH, OPEN_DM] as const;
+export const CHAT_EVENTS = [
+  ...MESSAGE_EVENTS,
+  ...PEOPLE_EVENTS,
+  ...MODERATION_EVENTS,
+  ...THREAD_EVENTS,
+  SEARCH,
+  OPEN_DM,
+] as const;
 
 export interface ClientToServerEvents extends SentBy<typeof CHAT_EVENTS> {}
 
@@ -110,6 +119,12 @@ export interface LinkCardsWelcome {
   readonly linkCards?: true;
 }
 
+/** The part of `welcome` about threads. */
+export interface ThreadsWelcome {
+  /** The room answers questions about them; absent: it does not. */
+  readonly threads?: true;
+}
+
 /** The part of `welcome` about typing. */
 export interface TypingWelcome {
   /** Others who are typing; the first few of them where there are many. */
@@ -157,7 +172,15 @@ export interface RoomWelcome {
 
 /** The first event after CONNECT. Each feature fills its part (RoomPart.welcome). */
 export interface Welcome
-  extends RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, LinkCardsWelcome, ReadingWelcome, TypingWelcome {
+  extends
+    RoomWelcome,
+    ChangesWelcome,
+    DirectWelcome,
+    FilesWelcome,
+    LinkCardsWelcome,
+    ReadingWelcome,
+    ThreadsWelcome,
+    TypingWelcome {
   readonly presence: { readonly count: number };
   readonly moderation: ModerationWelcome;
 }

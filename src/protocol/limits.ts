@@ -40,6 +40,12 @@ export const SLOW_MODE_SECONDS_MAX = 21_600;
 export const MODERATION_PAGE_DEFAULT = 50;
 export const MODERATION_PAGE_MAX = 200;
 
+/** Replies of a page of a thread, and threads of a page of their list (THR-2). */
+export const REPLIES_LIMIT_DEFAULT = 50;
+export const REPLIES_LIMIT_MAX = 100;
+export const THREADS_LIMIT_DEFAULT = 20;
+export const THREADS_LIMIT_MAX = 50;
+
 /** Messages of a page of search results (SRCH-4). */
 export const SEARCH_LIMIT_DEFAULT = 20;
 export const SEARCH_LIMIT_MAX = 50;

@@ -125,6 +125,22 @@ const FIELDS: HostileEvent[] = [
     "a query that is an object": '{"query":{"$regex":".*"}}',
     "a limit of a million": '{"query":"x","limit":1000000}',
   }),
+  ...field("threads", "INVALID_PAYLOAD", {
+    "a limit of a million": '{"limit":1000000}',
+    "a before below zero": '{"before":-1}',
+    "a from that is an object": '{"from":{"$gt":0}}',
+  }),
+  ...field("thread", "INVALID_PAYLOAD", { "an id that is a list": '{"id":["x"]}', "no id": "{}" }),
+  ...field("thread", "NOT_FOUND", {
+    "an id called __proto__": '{"id":"__proto__"}',
+    "an id of another log": '{"id":"another-1"}',
+  }),
+  ...field("read-thread", "INVALID_PAYLOAD", {
+    "a seq above all": '{"id":"x-1","seq":1e300}',
+    "a seq that is not there yet": '{"id":"x-1","seq":9007199254740991}',
+  }),
+  ...field("follow-thread", "INVALID_PAYLOAD", { "on that is text": '{"id":"x-1","on":"yes"}' }),
+  ...field("follow-thread", "NOT_FOUND", { "an id of another log": '{"id":"another-1","on":true}' }),
   ...field("attend", "INVALID_PAYLOAD", { "to nobody": '{"to":"nobody"}', nothing: "{}" }),
   ...field("typing", "INVALID_PAYLOAD", { "on that is a number": '{"on":1}', nothing: "{}" }),
   ...field("read", "INVALID_PAYLOAD", {

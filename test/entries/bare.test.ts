@@ -9,6 +9,7 @@ const ROOT = path.join(import.meta.dirname, "..", "..");
 /** Texts of each feature that no other part of the chat has. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   search: ["search_parts", "too many searches are under way"],
+  threads: ["thread-marks", "too many questions about threads"],
   "direct-messages": ["direct-names", "openDm"],
   announcements: ["an announcement could not be delivered", "getAnnouncement"],
   webhooks: ["webhook events could not be queued", "-webhooks"],

@@ -11,6 +11,7 @@ import { ReadAllowance } from "../../src/chat/room/read-allowance.ts";
 import { Announced } from "../../src/features/announcements/announced.ts";
 import { DirectMessages } from "../../src/features/direct-messages/direct-messages.ts";
 import { Searching } from "../../src/features/search/searching.ts";
+import { Threads } from "../../src/features/threads/threads.ts";
 import { Webhooks, type Deliver } from "../../src/features/webhooks/webhooks.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import { TokenBuckets } from "../../src/clock/rates.ts";
@@ -88,6 +89,7 @@ const NO_OTHER_ROOMS = refuse("FORBIDDEN", "There are no other rooms here");
 function featuresOver(index: MemoryIndex, { deliver, relay, reportToLobby }: Outside): InRoom[] {
   return [
     { name: "search", roomPart: (room, { readAllowance }) => new Searching(room, index, readAllowance) },
+    { name: "threads", roomPart: (room, chat) => new Threads(room, chat) },
     {
       name: "direct-messages",
       roomPart: (room, chat) => {

@@ -30,7 +30,7 @@ describe("CHAT-9: an id of an incarnation that a restored backup removed", () =>
       room.log.incarnation = "0000000new";
       const { id } = await mona.ask("chat-message", { content: "new" });
       expect(id).toBe(messageId(EPOCH, 1, "0000000new"));
-      const payload = { content: "changed", emoji: "+", on: true };
+      const payload = { content: "changed", emoji: "+", on: true, seq: 1 };
       for (const lost of [messageId(EPOCH, 1, "0000000old"), messageId(EPOCH, 1)])
         expect(await mona.ask(event, { ...payload, id: lost })).toMatchObject({ error: { code: "NOT_FOUND" } });
       expect(await mona.ask(event, { ...payload, id })).toMatchObject({ ok: true });

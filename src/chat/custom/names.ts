@@ -25,6 +25,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   rests: true,
   direct: true,
   linkCards: true,
+  threads: true,
   settings: true,
   rev: true,
   files: true,

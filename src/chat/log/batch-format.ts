@@ -2,8 +2,8 @@
 // `decodeBatch`.
 //
 //   batch       [1, timestampMs, [message, …], life?]: the incarnation of the log in which they were posted
-//   message     {s, n?, c, t?, m?, r?, a?, f?, p?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
-//               the batch's own timestamp where there are any, clientMsgId, replyTo, the first file, its
+//   message     {s, n?, c, t?, m?, r?, h?, a?, f?, p?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, thread, the first file, its
 //               further files, the previews of all files in their order (0 where a file has none), origin, the author's role
 //               where that was "moderator" or "service"
 //   file        [key, name, type, size, width?, height?]
@@ -28,6 +28,7 @@ interface StoredMessage {
   readonly t?: number | undefined;
   readonly m?: string | undefined;
   readonly r?: string | undefined;
+  readonly h?: string | undefined;
   readonly a?: FileAtRest | undefined;
   readonly f?: readonly FileAtRest[] | undefined;
   readonly p?: ReadonlyArray<FileAtRest | 0> | undefined;
@@ -77,7 +78,7 @@ export function incarnationOfBatch(text: string): string {
 }
 
 function toStored(message: Message, startMs: number): StoredMessage {
-  const { sender, name, content, timestamp, clientMsgId, replyTo, origin } = message;
+  const { sender, name, content, timestamp, clientMsgId, replyTo, thread, origin } = message;
   const files = attachmentsOf(message);
   const [first, ...further] = files;
   return {
@@ -87,6 +88,7 @@ function toStored(message: Message, startMs: number): StoredMessage {
     t: timestamp === startMs ? undefined : timestamp - startMs,
     m: clientMsgId,
     r: replyTo,
+    h: thread,
     a: first && fileAtRest(first),
     f: further.length > 0 ? further.map(fileAtRest) : undefined,
     p: files.some(({ preview }) => preview)
@@ -138,10 +140,10 @@ export function decodeBatch(text: string, position: BatchPosition): Message[] {
 /** Checks the shape of a stored message: whole JSON may still be of something else. */
 function isWhole(stored: StoredMessage | null): stored is StoredMessage {
   if (stored === null || typeof stored !== "object") return false;
-  const { s, n, c, t, m, r, a, f, p, o, w } = stored;
+  const { s, n, c, t, m, r, h, a, f, p, o, w } = stored;
   return (
     [s, c].every((text) => typeof text === "string") &&
-    [n, m, r].every((text) => text === undefined || typeof text === "string") &&
+    [n, m, r, h].every((text) => text === undefined || typeof text === "string") &&
     (t === undefined || Number.isFinite(t)) &&
     (a === undefined || isFile(a)) &&
     (f === undefined || (Array.isArray(f) && f.every(isFile))) &&
@@ -185,7 +187,7 @@ function parseList(text: string, firstSeq: number): unknown[] {
 }
 
 function toMessage(stored: StoredMessage, startMs: number, position: Pick<Message, "room" | "seq" | "id">): Message {
-  const { s, n, c, t, m, r, o, w } = stored;
+  const { s, n, c, t, m, r, h, o, w } = stored;
   const message = {
     ...position,
     sender: s,
@@ -194,6 +196,7 @@ function toMessage(stored: StoredMessage, startMs: number, position: Pick<Messag
     timestamp: startMs + (t ?? 0),
     ...(m !== undefined && { clientMsgId: m }),
     ...(r !== undefined && { replyTo: r }),
+    ...(h !== undefined && { thread: h }),
     ...withFiles(toAttachments(stored)),
     ...(o && { origin: toOrigin(o) }),
   };

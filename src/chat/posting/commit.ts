@@ -42,6 +42,8 @@ export interface Outcome {
 export interface Commit {
   /** The newest seq that a client can have seen. */
   readonly seenSeq: number;
+  /** Messages that were delivered and are not stored yet. */
+  readonly unstored: readonly Numbered[];
   /** Takes over a batch, at least one post: all of it will be settled, or fail. */
   readonly take: (posts: readonly Post[]) => void;
   /** Stores and delivers posts behind all that was seen, and at once. @returns `undefined` where they could not be stored */
@@ -52,6 +54,7 @@ export interface Commit {
 
 /** Durability `strict`: stores first. */
 export class StrictCommit implements Commit {
+  readonly unstored: readonly Numbered[] = [];
   readonly #room: Room;
   readonly #outcome: Outcome;
 
@@ -162,6 +165,10 @@ export class RelaxedCommit implements Commit {
 
   get seenSeq(): number {
     return this.#room.log.lastSeq + this.#unstored.length;
+  }
+
+  get unstored(): readonly Numbered[] {
+    return this.#unstored;
   }
 
   take(posts: readonly Post[]): void {

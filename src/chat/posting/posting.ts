@@ -106,6 +106,7 @@ export class Posting implements RoomPart {
     const { clientMsgId, replyTo } = payload;
     const refusal = this.#problem(caller, payload);
     if (refusal) return reply(refusal);
+    const thread = this.#threadOf(replyTo);
     this.posts.post(
       {
         sender: caller.user,
@@ -114,6 +115,7 @@ export class Posting implements RoomPart {
         role: caller.tokenRole,
         ...(clientMsgId !== undefined && { clientMsgId }),
         ...(replyTo !== undefined && { replyTo }),
+        ...(thread !== undefined && { thread }),
         ...withFiles(attachmentsOf(payload)),
       },
       reply,
@@ -143,5 +145,12 @@ export class Posting implements RoomPart {
       this.#room.read((log) => this.posts.has(parsed.seq) && log.lifeAt(parsed.seq) === parsed.incarnation);
     if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
+  }
+
+  /** THR-1: a reply to a reply belongs to the thread of that one. If it cannot be read, the post begins a thread of its own. */
+  #threadOf(replyTo: string | undefined): string | undefined {
+    const parsed = replyTo === undefined ? undefined : parseMessageId(this.#room.log.epoch, replyTo);
+    const answered = parsed && this.#room.read(() => ({ message: this.posts.find(parsed.seq) }))?.message;
+    return answered?.thread ?? answered?.replyTo;
   }
 }

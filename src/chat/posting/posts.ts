@@ -96,6 +96,14 @@ export class Posts implements Writer {
     return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
   }
 
+  /** A message as it was posted: stored, delivered, or in the open batch. */
+  find(seq: number): Draft | undefined {
+    const { log } = this.#room;
+    const { lastSeq } = log;
+    if (seq <= lastSeq) return log.find(seq)?.posted;
+    return (this.#commit.unstored[seq - lastSeq - 1]?.post ?? this.#batch[seq - this.seenSeq - 1])?.draft;
+  }
+
   /** Takes a post that was not sent before (`repeated`) and passed every rule. */
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#room.now();
@@ -187,8 +195,8 @@ export class Posts implements Writer {
 const notStored = (): PostAnswer => refuse("INTERNAL", "The message could not be stored; try again.");
 
 function charsOf(draft: Draft): number {
-  const { sender, name, content, clientMsgId = "", replyTo = "" } = draft;
-  const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length;
+  const { sender, name, content, clientMsgId = "", replyTo = "", thread = "" } = draft;
+  const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length + thread.length;
   return written + fileCharsOf(draft) + MESSAGE_CHARS;
 }
 

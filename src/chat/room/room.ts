@@ -91,7 +91,7 @@ export interface RoomParts {
 /** A message that passed every rule and has no seq yet. Made by posting and relayed.ts. */
 export interface Draft extends Pick<
   Message,
-  "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "attachments" | "origin"
+  "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "thread" | "attachment" | "attachments" | "origin"
 > {
   /** The author's role by token; not part of the message that others see. */
   readonly role?: Role;

@@ -32,6 +32,9 @@ export const messageSchema = z
     timestamp: atMs("When it was posted"),
     clientMsgId: z.exactOptional(z.string()),
     replyTo: z.exactOptional(z.string()).apply(described, "The id of the message that this one answers"),
+    thread: z
+      .exactOptional(z.string())
+      .apply(described, "The id of the first message of its thread, if that is not `replyTo`"),
     editedAt: z.exactOptional(atMs("When it was last edited")),
     editedBy: z.exactOptional(z.string()).apply(described, "Who edited it last, if not the author"),
     deleted: z.exactOptional(z.literal(true)).apply(described, "Nothing but its place is left of it"),

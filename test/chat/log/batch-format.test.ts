@@ -28,6 +28,7 @@ const message = fc
       timestamp: fc.nat(2 ** 45),
       clientMsgId: text,
       replyTo: text,
+      thread: text,
       files: fc.array(attachment, { maxLength: 3 }),
     },
     { requiredKeys: ["sender", "name", "content", "timestamp"] },

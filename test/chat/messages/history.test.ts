@@ -160,6 +160,7 @@ describe("CHAT-1: the welcome", () => {
         lastId: messageId(EPOCH, MESSAGES),
         now: expect.any(Number),
         presence: { count: 2 },
+        threads: true,
         typing: [],
         readSeq: 0,
         unread: MESSAGES,

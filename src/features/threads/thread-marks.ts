@@ -1,0 +1,47 @@
+// How far each user has seen threads, and which they follow or leave (THR-3), 256 users to a stored row. Called by threads.ts.
+import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
+import type { RoomState } from "../../storage/room-state.ts";
+
+/** Some 10,000 users, as with read marks (READ-4). */
+const PAGES_MAX = 40;
+
+/** Of one user: those that they saw, followed or left last. */
+export const MARKS_PER_USER_MAX = 100;
+
+/** By the `seq` of the first message of a thread. `seen` is negative where the user left it: `-1 - seen`. */
+type Marks = ReadonlyArray<readonly [thread: number, seen: number]>;
+
+export interface ThreadMark {
+  readonly seen: number;
+  /** The user left the thread, and takes part again by writing. */
+  readonly isLeft: boolean;
+}
+
+export class ThreadMarks {
+  readonly #state: RoomState;
+  #stored: PagedMap<Marks> | undefined;
+
+  constructor(state: RoomState) {
+    this.#state = state;
+  }
+
+  get(user: string, thread: number): ThreadMark | undefined {
+    const mark = this.#marks.get(user)?.find(([seq]) => seq === thread)?.[1];
+    return mark === undefined ? undefined : { seen: mark < 0 ? -1 - mark : mark, isLeft: mark < 0 };
+  }
+
+  set(user: string, thread: number, { seen, isLeft }: ThreadMark): void {
+    const others = (this.#marks.get(user) ?? []).filter(([seq]) => seq !== thread);
+    const mark = [thread, isLeft ? -1 - seen : seen] as const;
+    this.#marks.set(user, [...others, mark].slice(-MARKS_PER_USER_MAX));
+  }
+
+  /** Writes one row per changed page. @throws a storage error; the next call writes the rest */
+  save(): void {
+    this.#stored?.save();
+  }
+
+  get #marks(): PagedMap<Marks> {
+    return (this.#stored ??= new PagedMap<Marks>(pagesIn(this.#state, "thread-marks:"), PAGES_MAX));
+  }
+}
