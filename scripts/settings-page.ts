@@ -7,7 +7,6 @@ import * as z from "zod/mini";
 
 import { DECLARED, SECTIONS, type Declared, type Setting } from "../src/settings/declared.ts";
 import * as kinds from "../src/settings/kinds.ts";
-import { KEY_RULE, RULES, WARNINGS } from "../src/settings/setting-rules.ts";
 import { ROOMS_MAX } from "../src/settings/tokens/claims.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { TEXTS } from "./setting-texts.ts";
@@ -18,15 +17,14 @@ const INTRODUCTION = `# Settings
 
 <!-- Written by scripts/settings-page.ts from src/settings/declared.ts and scripts/setting-texts.ts. Change it there, then run: node scripts/settings-page.ts -->
 
-A setting is a variable of the Worker. An empty value counts as none.
+A setting is a variable of the Worker. An empty value counts as none. A range takes whole numbers, unless \`decimal\` stands before it.
 
-- **Deployed:** write variables into \`[vars]\` of \`wrangler.toml\` and deploy them with \`npm run deploy\`. Set secrets with \`npx wrangler secret put NAME\`.
-- **\`npm start\`:** variables come from \`.dev.vars\`, and those of the environment win. \`ENVIRONMENT\` is \`development\` there.
-- **\`npm run serve\`:** the same two places, with the rules of production.
+- **Deployed:** \`[vars]\` of \`wrangler.toml\`, and secrets by \`npx wrangler secret put NAME\`.
+- **\`npm start\`, \`npm run serve\`:** \`.dev.vars\`; variables of the environment win.
 
-\`ENVIRONMENT=development\` turns on the defaults for development. Every other value, and none, means production.
+\`ENVIRONMENT=development\`, as \`npm start\` sets it, turns on the defaults for development. Every other value, and none, means production.
 
-The server names each bad value. \`npm start\` and \`npm run serve\` then stop; a deployed Worker answers 503 and writes the reason to its log.
+The server names each bad value, and settings that need or exclude each other. \`npm start\` and \`npm run serve\` then stop; a deployed Worker answers 503 and writes the reason to its log.
 Both commands warn of a variable that nearly has the name of a setting; for a deployment the [doctor](doctor.md) does.
 `;
 
@@ -36,13 +34,9 @@ function settingsPage(): string {
     const rows = Object.entries<Setting>(settings).map(([key, setting]) => rowOf(setting, key as keyof Declared));
     return `## ${title}\n\n${tableOf([["setting", "value", "default", "meaning"], ...rows])}\n`;
   });
-  const rules = [KEY_RULE, ...RULES].map(({ setting, error }) => `- \`${DECLARED[setting].name}\` ${error}`);
-  const warnings = WARNINGS.map(({ name, warning }) => `- \`${name}\` ${warning}`);
   return [
     INTRODUCTION,
     ...sections,
-    `## Settings that depend on each other\n\nThe server does not start with one of these errors:\n\n${rules.join("\n")}\n`,
-    `It starts with these warnings in its log:\n\n${warnings.join("\n")}\n`,
     `## The default of \`FILE_TYPES\`\n\n${DECLARED.fileTypes.default.map((type) => `\`${type}\``).join(", ")}\n`,
   ].join("\n");
 }
@@ -82,7 +76,7 @@ function kindText(kind: kinds.Kind<unknown>): string {
   const { minimum, maximum, maxLength } = z.toJSONSchema(kind.schema);
   if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(" or ");
   if (maxLength !== undefined) return `text, at most ${maxLength} characters`;
-  return `${pattern === WHOLE ? "whole number" : "number"}, ${minimum} to ${maximum}`;
+  return `${pattern === WHOLE ? "" : "decimal, "}${minimum} to ${maximum}`;
 }
 
 /** The length of the shortest text that a schema takes. */

@@ -1,5 +1,4 @@
-// Rules between settings: a broken one stops the start, a warning is logged at the start. Called by settings.ts and the Worker;
-// docs/settings.md lists them.
+// Rules between settings: a broken one stops the start, a warning is logged at the start. Called by settings.ts and the Worker.
 import { TIMER_MS_MAX, type Declared } from "./declared.ts";
 import type { Settings } from "./settings.ts";
 
@@ -59,7 +58,7 @@ export interface SettingWarning {
   readonly isDue: (settings: Settings, features?: readonly string[]) => boolean;
 }
 
-export const WARNINGS: readonly SettingWarning[] = [
+const WARNINGS: readonly SettingWarning[] = [
   {
     name: "JWT_AUDIENCE",
     warning: "is not set: tokens that JWT_JWKS_URL's provider gave for any other application open this one",
