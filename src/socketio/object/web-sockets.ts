@@ -41,7 +41,7 @@ export class WebSockets {
 
   /**
    * Accepts a WebSocket. Its first frames wait for a timer of 0 ms, which rings when the runtime has passed the response on.
-   * A frame that comes before starts the pumps of workerd in a way that takes 9 KB more for as long as the connection lives (docs/bench).
+   * A frame that comes before starts the pumps of workerd in a way that takes 9 KB more for as long as the connection lives.
    * @param tcpId becomes a tag of the WebSocket, which survives sleep
    */
   accept(ws: WebSocket, tcpId: string | undefined): void {
