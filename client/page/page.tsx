@@ -1,6 +1,6 @@
 // The chat page: one chat store for the whole window, and the address that names its room. index.html loads it.
 import { render } from "preact";
-import { baseOf, isRoomName } from "parley-rooms/client";
+import { baseOf } from "parley-rooms/client";
 
 import { App, type Parts } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
@@ -10,6 +10,7 @@ import { giveTextsElements } from "./components/texts.ts";
 import { showOnIcon } from "./icon.ts";
 import { stayAboveKeyboard } from "./keyboard.ts";
 import { Layers } from "./layers.ts";
+import { addressIn, hashOf, readable, type Address } from "./state/address.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { bare } from "./state/names.ts";
 import { takeReturned } from "./state/sign-in.ts";
@@ -40,7 +41,10 @@ const store: ChatStore = new ChatStore({
   base: baseOf(new URL(".", document.baseURI).href),
   changed: draw,
   entered: (room) => {
-    if (room !== undefined) layers.go(`#${room}`);
+    if (room === undefined) return;
+    // A link to a message leads there once.
+    if (addressHere()?.room === room) history.replaceState(history.state, "", `#${room}`);
+    layers.go(`#${room}`);
   },
   left: () => layers.go(location.pathname + location.search),
   notifier,
@@ -53,6 +57,7 @@ if (isTouched()) stayAboveKeyboard();
 giveTextsElements();
 leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", open);
+root.addEventListener("click", followLink);
 addEventListener("storage", (event) => {
   store.onKept(event);
   notifier.onKept(event);
@@ -78,16 +83,42 @@ function open(): void {
 }
 
 function openAddressed(): void {
-  const room = roomOfHash();
-  if (room === undefined) refuseHash();
-  else if (store.view) store.enter(room);
-  else if (!store.resume(room)) draw();
+  const address = addressHere();
+  if (address === undefined) return refuseHash();
+  if (store.view) return go(address);
+  store.standing.wanted = wantedAt(address);
+  if (!store.resume(address.room)) draw();
+}
+
+/** Where the reader is in a room. */
+function go(address: Address): void {
+  const { room } = address;
+  const wanted = wantedAt(address);
+  if (wanted) store.goTo(room, wanted.place);
+  else store.enter(room);
+  // The address of a message leads there once.
+  if (addressHere()?.message !== undefined) history.replaceState(history.state, "", hashOf({ room }));
+}
+
+function wantedAt({ room, message }: Address): ChatStore["standing"]["wanted"] {
+  return message === undefined ? undefined : { room, place: message };
+}
+
+/** A link to a room or a message of this chat leads there without another page. */
+function followLink(event: MouseEvent): void {
+  const link = (event.target as Element).closest<HTMLAnchorElement>("a[href]");
+  if (!link || !store.view || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const { origin, pathname, hash } = new URL(link.href);
+  const address = origin + pathname === new URL(".", document.baseURI).href ? addressIn(hash) : undefined;
+  if (!address) return;
+  event.preventDefault();
+  go(address);
 }
 
 /** Tells the reader that the address names no room, and restores the address of the room on the screen. */
 function refuseHash(): void {
   const { view } = store;
-  const name = readable(location.hash.slice(1));
+  const name = bare(readable(location.hash.slice(1)));
   if (name !== "") {
     const problem = `“${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}” is not the name of a room.`;
     if (view) view.show(problem);
@@ -106,21 +137,10 @@ function showNews(): void {
 
 function draw(): void {
   showNews();
-  render(<App store={store} room={roomOfHash()} parts={PARTS} />, root);
+  render(<App store={store} room={addressHere()?.room} parts={PARTS} />, root);
   layers.follow();
 }
 
-/** An address like `/#general` names the room. */
-function roomOfHash(): string | undefined {
-  const room = location.hash.slice(1);
-  return isRoomName(room) ? room : undefined;
-}
-
-/** Decodes percent-encoding for display. */
-function readable(hash: string): string {
-  try {
-    return bare(decodeURIComponent(hash));
-  } catch {
-    return hash;
-  }
+function addressHere(): Address | undefined {
+  return addressIn(location.hash);
 }

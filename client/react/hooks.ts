@@ -54,7 +54,7 @@ export function useMessages(given?: RoomHandle): Messages {
       loadLater: () => room.loadLater(),
       loadNotShown: (from) => room.loadNotShown(from),
       showNewest: () => room.showNewest(),
-      jumpTo: (seq) => room.jumpTo(seq),
+      jumpTo: (place) => room.jumpTo(place),
       follow: (following) => room.follow(following),
       edit: (id, content) => room.edit(id, content),
       remove: (id) => room.remove(id),

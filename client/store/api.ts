@@ -17,6 +17,9 @@ import type { Abilities, Person, RoomState } from "./state.ts";
 /** The result of an action, which never rejects. `error.code` is the room's, `NO_ANSWER` or `NO_CONNECTION`. */
 export type Outcome<Good extends object = object> = ({ readonly ok: true } & Good) | { readonly error: SendFailure };
 
+/** A message by its `seq` or `id`, or the first one since a time. */
+export type MessagePlace = number | string | Date;
+
 export interface RoomStoreOptions {
   /** The part of the history that is loaded first: the newest messages, or those from the first unread one on. Default: `newest`. */
   readonly openAt?: "newest" | "unread";
@@ -82,7 +85,7 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
   /** Loads the newest messages, if they are not, and follows them. */
   showNewest(): Promise<void>;
   /** Loads the messages around that one, if it is not loaded, and makes it the `target`. */
-  jumpTo(seq: number): Promise<Outcome>;
+  jumpTo(place: MessagePlace): Promise<Outcome<{ readonly message: Message }>>;
   /**
    * Tells whether the user looks at the newest messages, as at first. Then at most 1,000 stay loaded, and a gap that is too long
    * leaves out what came before it. Otherwise nothing that is loaded goes away. `true` has no effect where `hasLater`.

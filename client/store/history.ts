@@ -10,7 +10,7 @@ import type {
 import type { Room, SendFailure } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 import { settled, settledNow } from "./answers.ts";
-import type { Outcome } from "./api.ts";
+import type { MessagePlace, Outcome } from "./api.ts";
 import type { Names } from "./names.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -20,6 +20,10 @@ const PAGE_LIMIT = 100;
 const REST_MS = 3000;
 
 type Page = Exclude<HistoryAnswer, ErrorAnswer>;
+
+const notFound = (message: string) => ({ error: { code: "NOT_FOUND", message } });
+const GONE = notFound("That message is not there any more.");
+const NOTHING_SINCE = notFound("Nothing has been written since then.");
 
 interface HistoryPorts {
   readonly room: Room;
@@ -138,18 +142,40 @@ export class History {
 
   /**
    * Shows the part of the history around a message.
-   * @returns whether it exists and is shown now
+   * @returns the message, if it exists and is shown now
    */
-  async showAround(seq: number): Promise<Outcome> {
+  async showAround(place: MessagePlace): Promise<Outcome<{ readonly message: Message }>> {
     const { room, timeline } = this.#ports;
-    const has = (messages: readonly Message[]): boolean => messages.some((message) => message.seq === seq);
-    if (has(timeline.messages)) return { ok: true };
+    const at = await this.#seqOf(place);
+    if (typeof at === "object") return at;
+    const seq = at;
+    const shownIn = (messages: readonly Message[]) => {
+      const message = messages.find((one) => one.seq === seq);
+      return message && { ok: true as const, message };
+    };
+    const shown = shownIn(timeline.messages);
+    if (shown) return shown;
     const page = await settledNow(room, () => room.history({ around: seq, limit: PAGE_LIMIT }));
     if ("error" in page) return page;
     this.#noteAuthors(page);
-    if (!has(page.messages)) return { error: { code: "NOT_FOUND", message: "The message is not there any more." } };
-    this.#show(page);
-    return { ok: true };
+    const found = shownIn(page.messages);
+    if (found) this.#show(page);
+    return found ?? GONE;
+  }
+
+  async #seqOf(place: MessagePlace): Promise<number | { readonly error: SendFailure }> {
+    const { room, timeline } = this.#ports;
+    if (typeof place === "number") return place;
+    if (typeof place === "string") {
+      const loaded = timeline.find(place);
+      if (loaded) return loaded.seq;
+      const answer = await settledNow(room, () => room.ask("get-message", { id: place }));
+      if ("ok" in answer) return answer.message.seq;
+      return answer.error.code === "NOT_FOUND" ? GONE : answer;
+    }
+    const since = Math.max(place.getTime() - 1, 0);
+    const answer = await settledNow(room, () => room.history({ afterTime: since, limit: 1 }));
+    return "error" in answer ? answer : (answer.messages[0]?.seq ?? NOTHING_SINCE);
   }
 
   /** Keeps messages that the room has just given, so that `quoted` need not ask for them; changes replace them as they do quotes. */

@@ -2,7 +2,7 @@
 // the message they jumped to. room-parts.ts owns it.
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import type { SendFailure } from "../core/api.ts";
-import type { Outcome } from "./api.ts";
+import type { MessagePlace, Outcome } from "./api.ts";
 import type { History } from "./history.ts";
 import { steady } from "./remembering.ts";
 import type { Signals } from "./signals.ts";
@@ -177,12 +177,12 @@ export class Reading {
   }
 
   /** Shows a message of the past, wherever it is. */
-  async jumpTo(seq: number): Promise<Outcome> {
+  async jumpTo(place: MessagePlace): Promise<Outcome<{ readonly message: Message }>> {
     const { history, failed, changed } = this.#ports;
-    const outcome = await history.showAround(seq);
+    const outcome = await history.showAround(place);
     if ("error" in outcome) failed(outcome.error);
     else {
-      this.#set({ target: { seq }, following: false });
+      this.#set({ target: { seq: outcome.message.seq }, following: false });
       changed();
     }
     return outcome;

@@ -12,7 +12,7 @@ import type { FeatureEvents } from "../core/feature-events.ts";
 import { draftOf } from "../core/outbox-storage.ts";
 import { abilitiesOf, mayModerate } from "./abilities.ts";
 import { settledNow } from "./answers.ts";
-import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
+import type { MessagePlace, Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
 import { RoomParts } from "./room-parts.ts";
 import type { Abilities, Person } from "./state.ts";
 
@@ -119,8 +119,8 @@ class ConnectedStore extends RoomParts implements RoomStore {
     return this.reading.showNewest();
   }
 
-  jumpTo(seq: number): Promise<Outcome> {
-    return this.reading.jumpTo(seq);
+  jumpTo(place: MessagePlace): Promise<Outcome<{ readonly message: Message }>> {
+    return this.reading.jumpTo(place);
   }
 
   follow(following: boolean): void {

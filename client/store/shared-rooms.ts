@@ -12,7 +12,7 @@ import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer, Token } from
 import type { FeatureEvents } from "../core/feature-events.ts";
 import { systemClock } from "../core/clock.ts";
 import { connectRoom } from "../core/room.ts";
-import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
+import type { MessagePlace, Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
 import { INITIAL } from "./initial-state.ts";
 import { createRoomStore } from "./room-store.ts";
 import { Shared } from "./shared.ts";
@@ -153,8 +153,8 @@ export class SharedRoom extends Shared<RoomState, RoomStore> implements RoomHand
     return this.opened.showNewest();
   }
 
-  jumpTo(seq: number): Promise<Outcome> {
-    return this.opened.jumpTo(seq);
+  jumpTo(place: MessagePlace): Promise<Outcome<{ readonly message: Message }>> {
+    return this.opened.jumpTo(place);
   }
 
   follow(following: boolean): void {

@@ -176,6 +176,7 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
   for (const [menu, item] of [
     ["room-menu", "Moderate this room"],
     ["room-menu", "About this room"],
+    ["room-menu", "Jump to a date"],
     ["profile", "Keyboard shortcuts"],
   ] as const) {
     await page.getByTestId(menu).click();

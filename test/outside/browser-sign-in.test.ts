@@ -12,7 +12,7 @@ import { bundleWorker } from "../../scripts/serve/bundle.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { DEPLOYMENT_FILE, freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
-import { tokenFor } from "./stock-clients.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
@@ -110,6 +110,24 @@ it("a visitor sees one button and no errors, also at the address of a conversati
   await page.getByTestId("name").fill("Dev");
   await page.getByTestId("join").click();
   await ada.isConnected();
+  await goesTo(ada, `${chat.url}/#${room}`);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("a visitor who signs in comes back to the message of the link", async () => {
+  const room = freshRoom();
+  const ben = await join(chat.url, room, "ben");
+  const { id } = await ask<{ id: string }>(ben, "chat-message", { content: "the first of all" });
+  for (let n = 0; n < 60; n++) await ask(ben, "chat-message", { content: `m${n}` });
+  ben.disconnect();
+  const ada = await open();
+  const { page } = ada;
+  await page.goto(`${chat.url}/#${room}/${id}`);
+  await page.getByText(`Sign in to talk in #${room}.`).waitFor();
+  await page.getByTestId("sign-in").click();
+  await giveUserAndPassword(ada);
+  await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
   await goesTo(ada, `${chat.url}/#${room}`);
   expect(ada.complaints).toEqual([]);
   await ada.close();

@@ -5,6 +5,7 @@ import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { COMMAND, isTouched } from "./keys.ts";
+import { DateDialog } from "./date-dialog.tsx";
 import { DetailsDialog } from "./details-dialog.tsx";
 import { MessageSheet } from "./message-sheet.tsx";
 import { FormDialog, InfoDialog } from "./modal.tsx";
@@ -30,6 +31,8 @@ export function Dialogs({ store, view }: ChatProps) {
       return <ReportDialog view={view} message={dialog.message} onClose={close} />;
     case "details":
       return <DetailsDialog view={view} id={dialog.message} onClose={close} />;
+    case "date":
+      return <DateDialog view={view} at={dialog.at} onClose={close} />;
     case "sign-out":
       return <SignOut store={store} unfinished={dialog.unfinished} onClose={close} />;
     case "image":
@@ -66,6 +69,7 @@ const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["E", "On a message: edit"],
   ["+", "On a message: react"],
   ["Del", "On a message: delete"],
+  ["D", "On a message: jump to a date"],
   ["Ctrl /", "This list"],
 ];
 

@@ -26,6 +26,8 @@ export class Place {
   /** The last known `scrollTop`; a difference from it is a movement of the reader. */
   top = 0;
   target: object | undefined;
+  /** Whether the target is where the reader stood when they left the room. */
+  isBack = false;
   /** The state in which the list was placed last. */
   settled: readonly unknown[] = [];
   /** The element in the list that had the focus last. */

@@ -1,6 +1,7 @@
 // Lists the actions of the open menu in groups: on a message, on a person, of the room, or of the reader. The menu draws them.
 import type { Message, Person } from "parley-rooms/client";
 
+import { hashOf } from "../state/address.ts";
 import { named } from "../state/names.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";
@@ -44,6 +45,7 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
         act: () => void copyWords({ store, view }, message, anchor),
       },
       isSheet && message.content !== "" && { label: "Select text", icon: "select", act: () => selectWords(anchor) },
+      store.hasLink && { label: "Copy link", icon: "link", act: () => void copyLink({ store, view }, message, anchor) },
       { label: "Details…", icon: "info", act: () => store.set({ dialog: { kind: "details", message: message.id } }) },
       can.edit && { label: "Edit", icon: "edit", act: () => store.edit(message) },
       unreadItem({ store, view }, message),
@@ -72,6 +74,12 @@ function selectWords(row: Element): void {
     ending.abort();
   };
   document.addEventListener("selectionchange", look, { signal: ending.signal });
+}
+
+async function copyLink({ view }: ChatProps, { id }: Message, anchor: Element): Promise<void> {
+  const link = new URL(hashOf({ room: view.room, message: id }), location.href).href;
+  const isCopied = await copyText(link, anchor);
+  view.show(isCopied ? "The link to the message is copied." : `The browser did not copy the link: ${link}`);
 }
 
 /** Gives the address of the room to the phone's own sheet, or copies it, for somebody else. */
@@ -123,6 +131,11 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
     [
       view.state.me.isModerator && { label: "Moderate this room…", icon: "shield", act: asking(store, "room") },
       hasLink && { label: "About this room…", icon: "info", act: asking(store, "about-room") },
+      {
+        label: "Jump to a date…",
+        icon: "date",
+        act: () => store.set({ dialog: { kind: "date", at: view.store.now() } }),
+      },
       hasLink && { label: inviteLabel(), icon: "link", act: () => void invite({ store, view }, anchor) },
       isEmbedded && shortcutsItem(store),
     ],

@@ -10,6 +10,7 @@ import type { RoomView } from "../state/room-view.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { hearGestures } from "./gestures.ts";
+import { Button } from "./controls.tsx";
 import { useNow, usePulse } from "./hooks.ts";
 import {
   anchorAt,
@@ -58,6 +59,7 @@ export function MessageList({ store, view }: ChatProps) {
   const again = (): void => redraw((count) => count + 1);
   const [pointed, setPointed] = useState("");
   const [focused, setFocused] = useState("");
+  const [isDayHeld, holdDay] = useState(false);
   const [isScrolling, noteScrolling] = usePulse(DAY_SHOWN_MS);
   useNow(DAYS_EVERY_MS);
   const now = view.store.now();
@@ -82,7 +84,9 @@ export function MessageList({ store, view }: ChatProps) {
   const viewHeight = scroller.current?.clientHeight ?? innerHeight;
   if (isNewTarget) {
     place.target = target;
-    place.anchor = { key: `m${target.seq}`, offset: target.isUnread ? NEWS_OFFSET : viewHeight / 3 };
+    const backAt = store.standing.takeBack(target.seq);
+    place.isBack = backAt !== undefined;
+    place.anchor = { key: `m${target.seq}`, offset: backAt ?? (target.isUnread ? NEWS_OFFSET : viewHeight / 3) };
   }
   const anchored = place.anchor && indexes.get(place.anchor.key);
   const top = topOf(layout, place.anchor, state.reading.following ? undefined : anchored, viewHeight);
@@ -151,6 +155,14 @@ export function MessageList({ store, view }: ChatProps) {
     const onInput = (): void =>
       queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
     const endGestures = hearGestures(list.current!, { store, view });
+    const leave = (): void => {
+      const { key = "", offset = 0 } = place.anchor ?? {};
+      const [, seq] = /^m(\d+)$/.exec(key) ?? [];
+      const isElsewhere = !view.state.reading.following && seq !== undefined;
+      store.standing.leave(view.room, isElsewhere ? { seq: Number(seq), offset } : undefined);
+    };
+    // A reload leaves the room, too.
+    addEventListener("pagehide", leave);
     const talk = scroller.current!.closest(".talk")!;
     talk.addEventListener("input", onInput);
     return () => {
@@ -159,9 +171,8 @@ export function MessageList({ store, view }: ChatProps) {
       watching.disconnect();
       seeing.disconnect();
       document.removeEventListener("visibilitychange", look);
-      const [, seq] = /^m(\d+)$/.exec(place.anchor?.key ?? "") ?? [];
-      const isElsewhere = !view.state.reading.following && seq !== undefined;
-      store.leftAt(view.room, isElsewhere ? Number(seq) : undefined);
+      removeEventListener("pagehide", leave);
+      leave();
     };
   }, [view]);
   useEffect(() => {
@@ -223,13 +234,15 @@ export function MessageList({ store, view }: ChatProps) {
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
               hasFocus={row.key === focused}
-              isTarget={target !== undefined && !target.isUnread && row.key === `m${target.seq}`}
+              isTarget={target !== undefined && !target.isUnread && !place.isBack && row.key === `m${target.seq}`}
               readers={row.kind === "message" ? (readers.get(row.message.seq) ?? []) : []}
             />
           ))}
         </ol>
       </div>
-      {isScrolling && !news && <DayChip rows={rows} first={layout.at(top)} now={now} />}
+      {(isScrolling || isDayHeld) && !news && (
+        <DayChip store={store} rows={rows} first={layout.at(top)} now={now} hold={holdDay} />
+      )}
       {isLoaded && news && <NewsBar view={view} now={now} />}
       {isLoaded && !news && (!state.reading.following || hasLater) && <NewestButton view={view} />}
       {loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
@@ -237,21 +250,32 @@ export function MessageList({ store, view }: ChatProps) {
   );
 }
 
-interface DayChipProps {
+interface DayChipProps extends Pick<ChatProps, "store"> {
   readonly rows: readonly Row[];
   /** The index of the first row in view. */
   readonly first: number;
   readonly now: number;
+  /** It stays while the reader points at it. */
+  readonly hold: (isHeld: boolean) => void;
 }
 
-/** The day of the messages in view. Its heading in the list says the same to those who hear the page. */
-function DayChip({ rows, first, now }: DayChipProps) {
+/** The day of the messages in view, which leads to others. Its heading in the list says the same to those who hear the page. */
+function DayChip({ store, rows, first, now, hold }: DayChipProps) {
   let at = first;
   while (at > 0 && rows[at]!.kind !== "day") at--;
   const row = rows[at];
   return row?.kind !== "day" ? null : (
-    <p class="day-chip" aria-hidden="true" data-testid="day">
-      <span>{dayTitle(row.at, now)}</span>
+    <p class="day-chip" aria-hidden="true">
+      <Button
+        class="day-button"
+        testId="day"
+        tabIndex={-1}
+        onPointerEnter={() => hold(true)}
+        onPointerLeave={() => hold(false)}
+        onClick={() => store.set({ dialog: { kind: "date", at: row.at } })}
+      >
+        {dayTitle(row.at, now)}
+      </Button>
     </p>
   );
 }

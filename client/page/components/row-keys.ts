@@ -18,6 +18,7 @@ export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void
     r: can.reply && (() => view.writing.reply(message.id)),
     e: can.edit && (() => store.edit(message)),
     "+": can.react && (() => store.set({ picking: { anchor: row, message: message.id } })),
+    d: () => store.set({ dialog: { kind: "date", at: message.timestamp } }),
     Delete: can.remove && (() => store.set({ dialog: { kind: "delete", message: message.id } })),
   };
   const action = actions[event.key];

@@ -40,7 +40,17 @@ export function RowView(props: RowViewProps) {
     case "day":
       return (
         <li data-key={row.key} class="day">
-          <h2>{dayTitle(row.at, now)}</h2>
+          <h2>
+            {/* With the keyboard, a message and the menu of the room lead there. */}
+            <Button
+              class="day-button"
+              tabIndex={-1}
+              aria-haspopup="dialog"
+              onClick={() => store.set({ dialog: { kind: "date", at: row.at } })}
+            >
+              {dayTitle(row.at, now)}
+            </Button>
+          </h2>
         </li>
       );
     case "unread":

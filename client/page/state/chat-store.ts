@@ -5,6 +5,7 @@ import {
   unreadOf,
   type JoinedRoom,
   type Message,
+  type MessagePlace,
   type Outgoing,
   type RoomOverview,
 } from "parley-rooms/client";
@@ -15,10 +16,11 @@ import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
 import { LikedEmoji } from "./emoji.ts";
 import { keep, local } from "./json-storage.ts";
 import { OpenParts } from "./open-parts.ts";
-import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
+import { begunAt, fetchEntrance, goToSignIn, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import type { Notifier } from "./notifier.ts";
+import { Standing } from "./standing.ts";
 import { SpokenNotices } from "./spoken-notices.ts";
 import { countIn, countOf, type News, type MutedRooms, titleText } from "./news.ts";
 import {
@@ -84,6 +86,7 @@ export class ChatStore extends OpenParts {
   readonly isEmbedded: boolean;
   readonly liked: LikedEmoji;
   readonly notifier: Notifier | undefined;
+  readonly standing: Standing;
   /** What the page around an embedded chat calls it; empty where it says nothing. */
   heading = "";
   /** Closes an embedded chat, where its page has a way to open it again. */
@@ -93,8 +96,6 @@ export class ChatStore extends OpenParts {
   readonly #joinKey: string;
   #frame = 0;
   #announced = 0;
-  /** By room: the message at which the reader stood in the history when they left. */
-  readonly #places = new Map<string, number>();
   /** By room: files that the reader chose there, and that the room had not got when they left. */
   readonly #files = new Map<string, readonly File[]>();
   /** The reader's id, as the last room said. */
@@ -102,8 +103,6 @@ export class ChatStore extends OpenParts {
   /** People with whom the reader began a conversation: the room may not know their names yet. */
   readonly #begun = new Map<string, DirectPerson>();
   readonly #notices = new SpokenNotices(this);
-  /** A message that the reader wants to see, in a room that they come into. */
-  #wanted: { readonly room: string; readonly seq: number } | undefined;
   /** A room that the reader makes, and the name that they typed for it. */
   #naming: { readonly room: string; readonly name: string } | undefined;
   /** The list said that something is new in the room on the screen although all of it is read. */
@@ -114,6 +113,7 @@ export class ChatStore extends OpenParts {
     this.#ports = ports;
     this.#identity = new ReaderIdentity(ports.base);
     this.#joinKey = joinKey(ports.base);
+    this.standing = new Standing(ports.base);
     this.isEmbedded = ports.token !== undefined;
     this.notifier = ports.notifier;
     this.liked = new LikedEmoji(ports.base);
@@ -148,17 +148,22 @@ export class ChatStore extends OpenParts {
   /** Leaves the page for the sign-in page, which leads back into the room. */
   signIn(room: string): void {
     const { signIn } = this.entrance ?? {};
-    if (signIn !== undefined) goToSignIn(this.#ports.base, signIn, room);
+    const { wanted } = this.standing;
+    const { place } = wanted?.room === room ? wanted : {};
+    if (signIn !== undefined)
+      goToSignIn(this.#ports.base, signIn, { room, ...(typeof place === "string" && { message: place }) });
   }
 
   /** The visitor comes back from the sign-in page. @returns whether they are in the room that they came for */
   async signedIn({ state, token }: Returned): Promise<boolean> {
-    const room = roomOfState(this.#ports.base, state);
+    const begun = begunAt(this.#ports.base, state);
     // Anybody can write a link with a token: it would sign the visitor in as somebody else.
-    if (room === undefined) {
+    if (begun === undefined) {
       if (!this.#identity.kept) this.problem = "This sign-in did not begin in this browser. Sign in here.";
       return false;
     }
+    const { room, message } = begun;
+    if (message !== undefined) this.standing.wanted = { room, place: message };
     const claims = claimsOf(token ?? "");
     const { user } = token === undefined ? await this.askEntrance() : {};
     if (token !== undefined) this.#enterAs({ name: claims?.name ?? claims?.user ?? "", token }, room);
@@ -207,6 +212,7 @@ export class ChatStore extends OpenParts {
   enter(room: string): void {
     if (this.view?.room === room) return;
     this.#leaveRoom();
+    if (this.standing.wanted?.room !== room) this.standing.wanted = undefined;
     const token = this.#ports.token ?? {
       current: () => this.#token(),
       renew: () => this.#identity.renew(this.name),
@@ -276,11 +282,12 @@ export class ChatStore extends OpenParts {
   }
 
   /** Shows a message, in whichever room it is; none to a reader who has signed out. */
-  goTo(room: string, seq: number): void {
-    if (!this.view) return;
-    if (this.view.room === room) return void this.view.store.jumpTo(seq);
+  goTo(room: string, place: MessagePlace): void {
+    const { view } = this;
+    if (!view) return;
+    if (view.room === room && !view.state.messages.isOpening) return void view.jumpTo(place);
+    this.standing.wanted = { room, place };
     this.enter(room);
-    this.#wanted = { room, seq };
   }
 
   /** Takes the room off the reader's list. The room that they were in last is on the screen then; without one, the form. */
@@ -300,12 +307,13 @@ export class ChatStore extends OpenParts {
   #leaveRoom(): void {
     const { view } = this;
     if (view) this.#files.set(view.room, view.leave());
-    this.view = this.#wanted = undefined;
+    this.view = undefined;
   }
 
   /** Back to the form. Somebody else may come in there. */
   leave(): void {
     this.#leaveRoom();
+    this.standing.wanted = undefined;
     this.#files.clear();
     this.directory?.close();
     this.directory = undefined;
@@ -342,7 +350,7 @@ export class ChatStore extends OpenParts {
     this.#identity.forget();
     clearStoredData(owner);
     this.notifier?.forget();
-    this.#places.clear();
+    this.standing.forget();
     this.name = this.#user = "";
     this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
@@ -495,12 +503,6 @@ export class ChatStore extends OpenParts {
     view?.writing.beginEdit({ id: message.id, content: view.people.withNames(message.content) });
   }
 
-  /** @param seq the first message in view, where the reader is not at the newest */
-  leftAt(room: string, seq: number | undefined): void {
-    if (seq === undefined) this.#places.delete(room);
-    else this.#places.set(room, seq);
-  }
-
   announce(text: Announcement): void {
     const now = saidNow(text);
     if (now === "") return;
@@ -528,7 +530,7 @@ export class ChatStore extends OpenParts {
   #onViewChanged(): void {
     this.closeGone();
     this.#user = this.view?.self || this.#user;
-    this.#restorePlace();
+    if (this.view) this.standing.restore(this.view);
     this.#nameRoom();
     this.changed();
   }
@@ -541,20 +543,6 @@ export class ChatStore extends OpenParts {
     this.#naming = undefined;
     const isNew = view.state.reading.lastSeq === 0 && !view.state.modes.name && view.mayDescribe("name");
     if (isNew && name.trim() !== room) void view.store.moderate("describe", { name });
-  }
-
-  #restorePlace(): void {
-    const { room = "", state, store } = this.view ?? {};
-    const wanted = this.#wanted;
-    if (wanted?.room === room && state?.messages.isLoaded) {
-      this.#wanted = undefined;
-      this.#places.delete(room);
-      return void store!.jumpTo(wanted.seq);
-    }
-    const place = state?.welcome && this.#places.get(room);
-    if (place === undefined || !this.#places.delete(room)) return;
-    // Otherwise the first new message is where the reader goes on.
-    if (state!.welcome!.unread === 0) void store!.jumpTo(place);
   }
 
   /** The lobby may have lost in a crash that the reader has read the room on the screen: the room tells it again. */

@@ -33,7 +33,9 @@ export type Dialog =
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
   | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
   | { readonly kind: "delete" | "report" | "details"; readonly message: string }
-  | { readonly kind: "image"; readonly key: string };
+  | { readonly kind: "image"; readonly key: string }
+  /** Leads to another day. `at`: a moment of the one that the reader looks at. */
+  | { readonly kind: "date"; readonly at: number };
 
 /** The dialog, menu or picker that is open over the page. */
 export interface Overlays {

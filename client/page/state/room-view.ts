@@ -10,6 +10,7 @@ import {
   fileNamesOf,
   type Inheritance,
   type Message,
+  type MessagePlace,
   type MessageState,
   type ModerationChange,
   type Problem,
@@ -227,6 +228,12 @@ export class RoomView {
     this.#hooks.changed();
   }
 
+  /** Shows a message of this room. */
+  async jumpTo(place: MessagePlace): Promise<void> {
+    const outcome = await this.store.jumpTo(place);
+    if ("ok" in outcome && outcome.message.deleted) this.show("That message was deleted.");
+  }
+
   /** Shows all of a long message, from where the reader is in it. */
   open(id: string): void {
     this.opened.add(id);
@@ -306,7 +313,7 @@ export class RoomView {
     const failure = describeFailure(problem);
     if (what === "room") return failure;
     if (what === "members") return `Members could not be loaded: ${failure}`;
-    if (what === "jump" && code === "NOT_FOUND") return "That message is not there any more.";
+    if (what === "jump" && code === "NOT_FOUND") return failure;
     if (what === "jump" && this.state.connection.state !== "connected")
       return "That message cannot be loaded without a connection.";
     return `Messages could not be loaded. ${failure}`;

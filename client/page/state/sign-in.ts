@@ -3,6 +3,7 @@
 // call this.
 import type { Person } from "parley-rooms/client";
 
+import type { Address } from "./address.ts";
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
 
 /** The answer of GET /api/guest/entrance. */
@@ -29,10 +30,9 @@ const BEGUN_MS = 60 * 60_000;
 /** Tabs in which the visitor may begin to sign in; the browser forgets those of longest ago. */
 const BEGUN_MAX = 10;
 
-interface Begun {
+/** What the visitor came for. */
+interface Begun extends Address {
   readonly state: string;
-  /** The room that the visitor came for. */
-  readonly room: string;
   readonly atMs: number;
 }
 
@@ -43,11 +43,11 @@ export async function fetchEntrance(base: string): Promise<Entrance> {
 }
 
 /** Leaves the page for the sign-in page. */
-export function goToSignIn(base: string, signIn: string, room: string): void {
+export function goToSignIn(base: string, signIn: string, address: Address): void {
   const state = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
-  keep(local, begunKey(base), [...begunIn(base), { state, room, atMs: Date.now() }].slice(-BEGUN_MAX));
+  keep(local, begunKey(base), [...begunIn(base), { ...address, state, atMs: Date.now() }].slice(-BEGUN_MAX));
   const back = new URL(location.href);
   back.hash = "";
   back.searchParams.set(STATE, state);
@@ -66,13 +66,13 @@ export function takeReturned(): Returned | undefined {
   return { state, ...(token !== undefined && { token }) };
 }
 
-/** Forgets the state. @returns the room that the visitor came for; `undefined` if this browser did not make the state, or has forgotten it */
-export function roomOfState(base: string, state: string): string | undefined {
+/** Forgets the state. @returns what the visitor came for; `undefined` if this browser did not make the state, or has forgotten it */
+export function begunAt(base: string, state: string): Address | undefined {
   const all = begunIn(base);
   const begun = all.find((one) => one.state === state);
   const others = all.filter((one) => one !== begun);
   keep(local, begunKey(base), others.length === 0 ? undefined : others);
-  return begun?.room;
+  return begun;
 }
 
 function begunIn(base: string): Begun[] {
@@ -80,6 +80,7 @@ function begunIn(base: string): Begun[] {
   const all: ReadonlyArray<Partial<Begun> | null> = Array.isArray(kept) ? kept : [];
   return all.filter((one): one is Begun => {
     const isWhole = typeof one?.state === "string" && typeof one.room === "string" && typeof one.atMs === "number";
-    return isWhole && Date.now() - one.atMs < BEGUN_MS;
+    const isLink = one?.message === undefined || typeof one.message === "string";
+    return isWhole && isLink && Date.now() - one.atMs < BEGUN_MS;
   });
 }

@@ -12,6 +12,16 @@ const withYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "lo
 export const clockTime = (at: number): string => timeOfDay.format(at);
 export const exactTime = (at: number): string => exact.format(at);
 
+/** The day as a field for dates has it: 2026-11-16. */
+export function dateOf(at: number): string {
+  const date = new Date(at);
+  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
+  return `${String(date.getFullYear()).padStart(4, "0")}-${month}-${day}`;
+}
+
+/** When such a day begins for the reader. */
+export const startOfDate = (date: string): Date => new Date(`${date}T00:00`);
+
 /** "Today", "Yesterday", "Monday 16 November"; with the year in other years. */
 export function dayTitle(at: number, now: number): string {
   const days = Math.round((midnight(now) - midnight(at)) / DAY_MS);

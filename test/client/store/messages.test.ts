@@ -2,12 +2,19 @@
 import { expect, it } from "vitest";
 
 import type { RoomStore } from "../../../client/store/api.ts";
+import type { Message } from "../../../src/protocol/chat-events.ts";
 import { useStoredRoom } from "../../host/stored-room.ts";
 
 const world = useStoredRoom();
 const stored = (store: RoomStore): string[] => store.getSnapshot().messages.stored.map(({ content }) => content);
 const outgoing = (store: RoomStore): string[] =>
   store.getSnapshot().messages.outgoing.map(({ content, state }) => `${content} ${state}`);
+const MINUTE_MS = 60_000;
+
+async function answered<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  await world.pass(100);
+  return asked;
+}
 
 it("a message is on its way at once, then stored, and others get it", async () => {
   const [ada, ben] = [await world.enter("ada"), await world.enter("ben")];
@@ -148,6 +155,50 @@ it("a jump to a message that is not there fails with NOT_FOUND, and changes noth
   expect(ada.getSnapshot().problem).toMatchObject({ what: "jump", code: "NOT_FOUND" });
   ada.dismissProblem();
   expect([ada.getSnapshot().problem, stored(ada).length]).toEqual([undefined, 3]);
+});
+
+it("jumps to a message by its id, also to a deleted one; none has the id of another room's message", async () => {
+  await world.post("ben", 300);
+  const ada = await world.enter({ user: "ada", role: "moderator" });
+  const old = await answered(ada.room.history({ after: 19, limit: 1 }));
+  const { id } = (old as { readonly messages: readonly Message[] }).messages[0]!;
+  const jumped = await answered(ada.jumpTo(id));
+  expect(jumped).toMatchObject({ ok: true, message: { id, seq: 20, content: "ben 20" } });
+  expect(ada.getSnapshot().reading.target).toMatchObject({ seq: 20 });
+  await answered(ada.remove(id));
+  await answered(ada.showNewest());
+  expect(await answered(ada.jumpTo(id))).toMatchObject({ ok: true, message: { id, deleted: true } });
+  for (const other of [`x${id}`, `${id}z`, "1", "constructor"]) {
+    const outcome = await answered(ada.jumpTo(other));
+    expect(outcome, other).toEqual({ error: { code: "NOT_FOUND", message: "That message is not there any more." } });
+  }
+  expect(await answered(ada.jumpTo("x".repeat(1000)))).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+});
+
+it("jumps to the first message since a time", async () => {
+  const startMs = Date.now();
+  await world.post("ben", 120);
+  await world.pass(MINUTE_MS);
+  const nextMs = Date.now();
+  await world.post("cleo", 120);
+  await world.pass(MINUTE_MS);
+  const ada = await world.enter("ada");
+  for (const [time, content] of [
+    [nextMs, "cleo 1"],
+    [nextMs - 1000, "cleo 1"],
+    [startMs, "ben 1"],
+    [0, "ben 1"],
+    [-MINUTE_MS, "ben 1"],
+  ] as const)
+    expect(await answered(ada.jumpTo(new Date(time))), String(time)).toMatchObject({ ok: true, message: { content } });
+  const messages = stored(ada);
+  for (const [time, error] of [
+    [nextMs + MINUTE_MS, { code: "NOT_FOUND", message: "Nothing has been written since then." }],
+    [8.64e15, { code: "NOT_FOUND" }],
+    [NaN, { code: "INVALID_PAYLOAD" }],
+  ] as const)
+    expect(await answered(ada.jumpTo(new Date(time))), String(time)).toMatchObject({ error });
+  expect(stored(ada)).toEqual(messages);
 });
 
 it("keeps the newest 1,000 while the user follows them, and all that a reader has loaded", async () => {

@@ -1,0 +1,81 @@
+// Where the reader stands in the history of each room that they have left, which outlives a reload of the tab, and the message that they want to
+// see in a room that they come into. The chat store owns it; the message list says where the reader is, and asks where to show them again.
+import type { MessagePlace } from "parley-rooms/client";
+
+import { keep, keyAt, ofTab, readJson } from "./json-storage.ts";
+import type { RoomView } from "./room-view.ts";
+
+const NAME = "parley.standing";
+
+/** The first message in view, and its distance below the upper edge of the view in pixels. */
+interface Place {
+  readonly seq: number;
+  readonly offset: number;
+}
+
+export class Standing {
+  wanted: { readonly room: string; readonly place: MessagePlace } | undefined;
+  readonly #key: string;
+  /** By room. */
+  readonly #places: Map<string, Place>;
+  /** The view in which the reader has been shown their place, if they had one. */
+  #entered: RoomView | undefined;
+  /** The reader is led back to it. */
+  #back: Place | undefined;
+
+  /** @param base the chat's address */
+  constructor(base: string) {
+    this.#key = keyAt(base, NAME);
+    this.#places = new Map(placesIn(readJson(ofTab, this.#key)));
+  }
+
+  /** @param place none for a reader at the newest message */
+  leave(room: string, place: Place | undefined): void {
+    if (place) this.#places.set(room, place);
+    else if (!this.#places.delete(room)) return;
+    keep(ofTab, this.#key, [...this.#places]);
+  }
+
+  /** Call it after each change of the view: leads the reader to the message that they want, or to where they stood. */
+  restore(view: RoomView): void {
+    const { room, state, store } = view;
+    const { wanted } = this;
+    if (wanted?.room === room) {
+      if (!state.messages.isLoaded) return;
+      this.wanted = undefined;
+      this.#entered = view;
+      this.leave(room, undefined);
+      return void view.jumpTo(wanted.place);
+    }
+    // Later the reader may have left the page, which may come back.
+    if (!state.welcome || this.#entered === view) return;
+    this.#entered = view;
+    const place = this.#places.get(room);
+    if (!place) return;
+    this.leave(room, undefined);
+    // Otherwise the first new message is where the reader goes on.
+    if (state.welcome.unread > 0) return;
+    this.#back = place;
+    void store.jumpTo(place.seq);
+  }
+
+  /** @returns where a message stood, if the reader is led back to it: once */
+  takeBack(seq: number): number | undefined {
+    const back = this.#back;
+    this.#back = undefined;
+    return back?.seq === seq ? back.offset : undefined;
+  }
+
+  forget(): void {
+    this.#places.clear();
+    keep(ofTab, this.#key, undefined);
+  }
+}
+
+function placesIn(kept: unknown): Array<[string, Place]> {
+  const all: ReadonlyArray<readonly [string, Partial<Place> | null] | null> = Array.isArray(kept) ? kept : [];
+  return all.flatMap((entry) => {
+    const [room, { seq, offset } = {}] = (Array.isArray(entry) ? entry : []) as [string, Partial<Place>?];
+    return Number.isSafeInteger(seq) && Number.isFinite(offset) ? [[room, { seq: seq!, offset: offset! }]] : [];
+  });
+}

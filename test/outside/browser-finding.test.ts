@@ -1,0 +1,293 @@
+// Finding a message in a real Chromium: by a link to it, and by its day.
+import type { BrowserContextOptions } from "playwright-core";
+import { expect, inject, it, vi } from "vitest";
+
+import { useBrowser } from "./stage.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const browser = await useBrowser();
+const url = inject("fastServerUrl");
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+const CLIPBOARD: BrowserContextOptions = { permissions: ["clipboard-read", "clipboard-write"] };
+/** More than a page of history. */
+const MESSAGES = 150;
+
+type Client = Awaited<ReturnType<typeof join>>;
+
+const person = async (room: string, user: string, role: "member" | "moderator" = "member"): Promise<Client> =>
+  join(url, room, user, { auth: { token: await tokenFor(user, { name: user, role }) } });
+const say = async (who: Client, content: string): Promise<string> =>
+  (await ask<{ id: string }>(who, "chat-message", { content })).id;
+
+/** A room whose first message is far back. @returns its `id` */
+async function fill(room: string, first = "the first of all"): Promise<string> {
+  const ben = await person(room, "ben");
+  const id = await say(ben, first);
+  await Promise.all(Array.from({ length: MESSAGES }, (_, n) => say(ben, `m${n}`)));
+  ben.disconnect();
+  return id;
+}
+
+const isAt = (visitor: Visitor, address: string): Promise<void> =>
+  vi.waitFor(() => expect(visitor.page.url()).toBe(address), WAIT);
+/** The message that the reader was led to, in view. */
+const isLedTo = async ({ page }: Visitor, text: string): Promise<void> => {
+  const target = page.locator(".message.target").filter({ hasText: text });
+  await target.waitFor();
+  await vi.waitFor(async () => {
+    const [box, log] = [await target.boundingBox(), (await page.getByTestId("log").boundingBox())!];
+    expect(box!.y).toBeGreaterThan(log.y);
+    expect(box!.y + box!.height).toBeLessThan(log.y + log.height);
+  }, WAIT);
+};
+
+it("the link of a message leads a visitor through the form to it, however far back it is, and the reader of another room at once", async () => {
+  const room = "finding-link";
+  await fill(room);
+  const ada = await (await Visitor.open(browser, url, CLIPBOARD)).enter(room, "Ada");
+  await ada.message("m100").waitFor();
+  await ada.page.getByTestId("room-menu").click();
+  await ada.choose("Jump to a date");
+  await ada.page.getByTestId("jump-first").click();
+  await isLedTo(ada, "the first of all");
+  await ada.use("the first of all", "more");
+  await ada.choose("Copy link");
+  await ada.reads("notice", "The link to the message is copied.");
+  const link = await ada.page.evaluate<string>("navigator.clipboard.readText()");
+  expect(link).toMatch(new RegExp(`^${url}/#${room}/[\\w-]+$`));
+
+  const eve = await Visitor.open(browser, url);
+  // As the end of a sentence has it.
+  await eve.page.goto(`${link}.`);
+  await eve.page.getByTestId("name").fill("Eve");
+  await eve.page.getByRole("button", { name: `Enter #${room}` }).click();
+  await isLedTo(eve, "the first of all");
+  await isAt(eve, `${url}/#${room}`);
+  // Whom the browser knows comes there without the form, and after a reload stays in the room.
+  await eve.page.goto("about:blank");
+  await eve.page.goto(link);
+  await isLedTo(eve, "the first of all");
+  await isAt(eve, `${url}/#${room}`);
+  await eve.page.evaluate(() => void (location.hash = "finding-elsewhere"));
+  await eve.reads("room-title", "#finding-elsewhere");
+  await eve.page.evaluate((link) => void (location.href = link), link);
+  await isLedTo(eve, "the first of all");
+  await isAt(eve, `${url}/#${room}`);
+  // Another room than that of the link.
+  const dan = await Visitor.open(browser, url);
+  await dan.page.goto(link);
+  await dan.fillIn("finding-elsewhere", "Dan");
+  await dan.isConnected();
+  expect([ada, eve, dan].flatMap(({ complaints }) => complaints)).toEqual([]);
+  for (const visitor of [ada, eve, dan]) await visitor.close();
+});
+
+it("a press on such a link in a message goes there within the page, Back leads back, and other links open as ever", async () => {
+  const [room, other] = ["finding-press", "finding-press-other"];
+  const first = await fill(other);
+  const ben = await person(room, "ben");
+  const here = await say(ben, "where it began");
+  for (let n = 0; n < 40; n++) await say(ben, `between ${n}`);
+  await say(ben, `there: ${url}/#${other}/${first}`);
+  await say(ben, `back: ${url}/#${room}/${here}`);
+  await say(ben, `room: ${url}/#${other}`);
+  await say(ben, `none: ${url}/#${other}/%3Cimg%20src=x%20onerror=alert(1)%3E`);
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  const press = (text: string): Promise<void> => ada.message(text).locator(".content a").click();
+  await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+  await press("back:");
+  await isLedTo(ada, "where it began");
+  await isAt(ada, `${url}/#${room}`);
+  await page.getByTestId("newest").click();
+  await press("there:");
+  await isLedTo(ada, "the first of all");
+  await isAt(ada, `${url}/#${other}`);
+  await page.goBack();
+  await ada.reads("room-title", `#${room}`);
+  await press("room:");
+  await ada.reads("room-title", `#${other}`);
+  await page.goBack();
+  await ada.reads("room-title", `#${room}`);
+  expect(await page.evaluate("isSamePage")).toBe(true);
+  for (const [text, modifiers] of [
+    ["none:", []],
+    ["there:", ["Control"]],
+  ] as const) {
+    const opening = page.context().waitForEvent("page");
+    await ada
+      .message(text)
+      .locator(".content a")
+      .click({ modifiers: [...modifiers] });
+    await (await opening).close();
+  }
+  await ada.reads("room-title", `#${room}`);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("the page says of a link's message that it was deleted, or is not there; a conversation has no such links", async () => {
+  const room = "finding-gone";
+  const gone = await fill(room, "I will go");
+  const mo = await person(room, "mo", "moderator");
+  await ask(mo, "delete-message", { id: gone });
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  const follow = (message: string): Promise<void> =>
+    page.evaluate((hash) => void (location.hash = hash), `#${room}/${message}`);
+  await follow(gone);
+  await isLedTo(ada, "Message deleted");
+  await ada.reads("notice", "That message was deleted.");
+  await follow(`${gone}zz`);
+  await ada.reads("notice", "That message is not there any more.");
+  await follow("<img src=x onerror=alert(1)>");
+  await ada.reads("notice", `“${room}/<img src=x onerror=alert(1`);
+  await isAt(ada, `${url}/#${room}`);
+  await page.goto("about:blank");
+  await page.goto(`${url}/#${room}/never-was`);
+  await ada.reads("notice", "That message is not there any more.");
+
+  await ada.use("m149", "more");
+  await ada.choose("Message ben");
+  await ada.reads("room-title", "ben");
+  await ada.say("between us");
+  await ada.sees("between us");
+  await ada.use("between us", "more");
+  await page.getByRole("menuitem", { name: "Copy text" }).waitFor();
+  expect(await page.getByRole("menuitem", { name: "Copy link" }).count()).toBe(0);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("the day over the messages, a key and the menu lead to another day; the browser refuses what is none", async () => {
+  const room = "finding-day";
+  await fill(room);
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  const field = page.getByTestId("jump-date");
+  const dialog = page.getByTestId("dialog");
+  await ada.message("m149").waitFor();
+  await page.getByTestId("log").hover();
+  await vi.waitFor(async () => {
+    await page.mouse.wheel(0, -300);
+    await page.getByTestId("day").hover({ timeout: 500 });
+  }, WAIT);
+  // It stays while the reader points at it.
+  await page.getByTestId("day").click();
+  const today = await field.inputValue();
+  expect(today).toMatch(/^\d{4}-\d\d-\d\d$/);
+  await page.keyboard.press("Enter");
+  await isLedTo(ada, "the first of all");
+  await dialog.waitFor({ state: "detached" });
+
+  // With the keyboard alone, and to a day without messages.
+  await page.getByTestId("newest").click();
+  await ada.message("m149").waitFor();
+  await ada.message("m149").focus();
+  await page.keyboard.press("d");
+  await vi.waitFor(() => expect(field.evaluate((one) => one === document.activeElement)).resolves.toBe(true), WAIT);
+  await field.fill("2020-02-29");
+  await page.keyboard.press("Enter");
+  await isLedTo(ada, "the first of all");
+  await ada.reads("notice", /^That day has no messages\. The next day with messages: (?:Today|Yesterday)\.$/);
+
+  await page.getByTestId("room-menu").click();
+  await ada.choose("Jump to a date");
+  for (const none of ["", "9999-12-31", "0001-01-01"]) {
+    await field.fill(none);
+    await page.keyboard.press("Enter");
+    expect(await field.evaluate((one) => (one as HTMLInputElement).validity.valid), none).toBe(false);
+    await dialog.waitFor();
+  }
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("on a phone: the heading of a day leads to another one, and a link to its message", async () => {
+  const room = "finding-phone";
+  const first = await fill(room);
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  await page.goto("about:blank");
+  await page.goto(`${url}/#${room}/${first}`);
+  await isLedTo(ada, "the first of all");
+  await page.locator(".day .day-button").first().tap();
+  await page.getByTestId("jump-date").waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  await page.getByTestId("dialog-submit").tap();
+  await isLedTo(ada, "the first of all");
+  await isAt(ada, `${url}/#${room}`);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("who comes back to a room, also by a reload, stands where they were to the pixel; at what is new, if something is", async () => {
+  const [room, other] = ["finding-back", "finding-back-other"];
+  await fill(room);
+  const ben = await person(room, "ben");
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  await ada.message("m149").waitFor();
+  const rest = (): Promise<unknown> => page.locator("[data-testid=log][aria-busy=false]").waitFor();
+  await page.getByTestId("log").hover();
+  await vi.waitFor(async () => {
+    await page.mouse.wheel(0, -2777);
+    await page.locator("[data-seq='60']").waitFor({ timeout: 1000 });
+  }, WAIT);
+  await rest();
+  const first = async (): Promise<readonly [seq: string | undefined, y: number]> =>
+    page.getByTestId("log").evaluate((log) => {
+      const { top } = log.getBoundingClientRect();
+      const rows = Array.from(log.querySelectorAll<HTMLElement>("li[data-seq]"));
+      const row = rows.find((one) => one.getBoundingClientRect().bottom > top + 1)!;
+      return [row.dataset["seq"], Math.round(row.getBoundingClientRect().top - top)] as const;
+    });
+  let stood = await first();
+  await vi.waitFor(async () => {
+    const before = stood;
+    stood = await first();
+    expect(stood).toEqual(before);
+  }, WAIT);
+  const isBack = async (): Promise<void> => {
+    await vi.waitFor(async () => expect(await first()).toEqual(stood), WAIT);
+    expect(await page.locator(".message.target").count()).toBe(0);
+  };
+  await page.evaluate((hash) => void (location.hash = hash), other);
+  await ada.reads("room-title", `#${other}`);
+  await page.goBack();
+  await ada.reads("room-title", `#${room}`);
+  await isBack();
+  for (let reloads = 0; reloads < 2; reloads++) {
+    await page.reload();
+    await ada.isConnected();
+    await isBack();
+  }
+  // In another room, the first one keeps its place over a reload.
+  await page.evaluate((hash) => void (location.hash = hash), other);
+  await ada.reads("room-title", `#${other}`);
+  await page.reload();
+  await ada.isConnected();
+  await page.evaluate((hash) => void (location.hash = hash), room);
+  await isBack();
+
+  // With something new the reader goes on there.
+  await page.evaluate((hash) => void (location.hash = hash), other);
+  await ada.reads("room-title", `#${other}`);
+  await say(ben, "something new");
+  await page.goBack();
+  await ada.reads("room-title", `#${room}`);
+  await ada.message("something new").waitFor();
+  await page.getByTestId("newest").waitFor({ state: "detached" });
+  await page.reload();
+  await ada.message("something new").waitFor();
+  // Another tab begins at the newest.
+  const tab = await ada.tab();
+  await tab.page.goto(`${url}/#${room}`);
+  await tab.message("something new").waitFor();
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});
