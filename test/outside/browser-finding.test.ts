@@ -31,6 +31,11 @@ async function fill(room: string, first = "the first of all"): Promise<string> {
 
 const isAt = (visitor: Visitor, address: string): Promise<void> =>
   vi.waitFor(() => expect(visitor.page.url()).toBe(address), WAIT);
+/** In the room, with a connection: who leaves it earlier has a complaint of the browser. */
+async function isIn(visitor: Visitor, room: string): Promise<void> {
+  await visitor.reads("room-title", room);
+  await visitor.isConnected();
+}
 /** The message that the reader was led to, in view. */
 const isLedTo = async ({ page }: Visitor, text: string): Promise<void> => {
   const target = page.locator(".message.target").filter({ hasText: text });
@@ -70,7 +75,7 @@ it("the link of a message leads a visitor through the form to it, however far ba
   await isLedTo(eve, "the first of all");
   await isAt(eve, `${url}/#${room}`);
   await eve.page.evaluate(() => void (location.hash = "finding-elsewhere"));
-  await eve.reads("room-title", "#finding-elsewhere");
+  await isIn(eve, "#finding-elsewhere");
   await eve.page.evaluate((link) => void (location.href = link), link);
   await isLedTo(eve, "the first of all");
   await isAt(eve, `${url}/#${room}`);
@@ -105,11 +110,11 @@ it("a press on such a link in a message goes there within the page, Back leads b
   await isLedTo(ada, "the first of all");
   await isAt(ada, `${url}/#${other}`);
   await page.goBack();
-  await ada.reads("room-title", `#${room}`);
+  await isIn(ada, `#${room}`);
   await press("room:");
-  await ada.reads("room-title", `#${other}`);
+  await isIn(ada, `#${other}`);
   await page.goBack();
-  await ada.reads("room-title", `#${room}`);
+  await isIn(ada, `#${room}`);
   expect(await page.evaluate("isSamePage")).toBe(true);
   for (const [text, modifiers] of [
     ["none:", []],
@@ -122,7 +127,7 @@ it("a press on such a link in a message goes there within the page, Back leads b
       .click({ modifiers: [...modifiers] });
     await (await opening).close();
   }
-  await ada.reads("room-title", `#${room}`);
+  await isIn(ada, `#${room}`);
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });
@@ -150,7 +155,7 @@ it("the page says of a link's message that it was deleted, or is not there; a co
 
   await ada.use("m149", "more");
   await ada.choose("Message ben");
-  await ada.reads("room-title", "ben");
+  await isIn(ada, "ben");
   await ada.say("between us");
   await ada.sees("between us");
   await ada.use("between us", "more");
@@ -256,9 +261,9 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
     expect(await page.locator(".message.target").count()).toBe(0);
   };
   await page.evaluate((hash) => void (location.hash = hash), other);
-  await ada.reads("room-title", `#${other}`);
+  await isIn(ada, `#${other}`);
   await page.goBack();
-  await ada.reads("room-title", `#${room}`);
+  await isIn(ada, `#${room}`);
   await isBack();
   for (let reloads = 0; reloads < 2; reloads++) {
     await page.reload();
@@ -267,7 +272,7 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
   }
   // In another room, the first one keeps its place over a reload.
   await page.evaluate((hash) => void (location.hash = hash), other);
-  await ada.reads("room-title", `#${other}`);
+  await isIn(ada, `#${other}`);
   await page.reload();
   await ada.isConnected();
   await page.evaluate((hash) => void (location.hash = hash), room);
@@ -275,10 +280,10 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
 
   // With something new the reader goes on there.
   await page.evaluate((hash) => void (location.hash = hash), other);
-  await ada.reads("room-title", `#${other}`);
+  await isIn(ada, `#${other}`);
   await say(ben, "something new");
   await page.goBack();
-  await ada.reads("room-title", `#${room}`);
+  await isIn(ada, `#${room}`);
   await ada.message("something new").waitFor();
   await page.getByTestId("newest").waitFor({ state: "detached" });
   await page.reload();
