@@ -1,5 +1,6 @@
 // Builds the browser side into dist/client/, which the Worker serves as static assets. `npm run build` runs it and prints the
 // size of client.js with `-- --size`; the tests call it.
+import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -28,8 +29,11 @@ const LATER: Readonly<Record<string, string>> = {
 };
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
-const PAGES = ["page/index.html", "admin/admin.html"];
-const COPIED = ["favicon.svg", "_headers"];
+const CHAT_DOCUMENT = "page/index.html";
+const PAGES = [CHAT_DOCUMENT, "admin/admin.html"];
+const COPIED = ["favicon.svg", "_headers", "manifest.webmanifest", "icon-192.png", "icon-512.png", "icon-maskable.png"];
+/** Keeps the files of the chat page for a browser without a network. */
+const SERVICE_WORKER = "page/service-worker.js";
 /** In a page: the file that it loads. */
 const LOADED = /(?<=(?:href|src)=")[\w/-]+\.(?:js|css|svg)(?=")/g;
 
@@ -91,11 +95,22 @@ async function buildPages(later: Bundled["hashed"]): Promise<void> {
   for (const name of PAGES) {
     const html = await readFile(path.join(source, name), "utf8");
     const loading = html.replace('<script type="module" src="page.js">', (script) => preload + script);
-    await put(
-      path.basename(name),
-      loading.replaceAll(LOADED, (file) => hashed.get(file) ?? file),
-    );
+    const page = loading.replaceAll(LOADED, (file) => hashed.get(file) ?? file);
+    await put(path.basename(name), page);
+    if (name === CHAT_DOCUMENT) await buildServiceWorker(page, [...chat.hashed.values()]);
   }
+}
+
+/** @param scripts those of the page, and of its parts on demand */
+async function buildServiceWorker(page: string, scripts: readonly string[]): Promise<void> {
+  const files = [...new Set([...scripts, ...page.match(LOADED)!])].sort();
+  const digest = createHash("sha256").update(page);
+  for (const file of files) digest.update(await readFile(path.join(file === "favicon.svg" ? source : target, file)));
+  const define = {
+    PAGE_FILES: JSON.stringify(["./", ...files]),
+    PAGE_VERSION: JSON.stringify(digest.digest("hex").slice(0, 16)),
+  };
+  await bundle({ ...OPTIONS, entryPoints: [entryOf(SERVICE_WORKER)], define });
 }
 
 /**

@@ -62,14 +62,21 @@ addEventListener("storage", (event) => {
   store.onKept(event);
   notifier.onKept(event);
 });
-document.addEventListener("visibilitychange", showNews);
+document.addEventListener("visibilitychange", () => {
+  showNews();
+  // A phone may end a page that is out of view without a word.
+  if (document.visibilityState === "hidden") store.lastRead.keep(store.view);
+});
 addEventListener("pageshow", showNews);
 addEventListener("pagehide", () => {
   store.view?.store.flush();
+  store.lastRead.keep(store.view);
   notifier.putAside();
 });
 
 open();
+// After the page itself: it fetches what a page without a network needs.
+addEventListener("load", () => void navigator.serviceWorker?.register("service-worker.js").catch(() => {}));
 
 async function loadDialogs(): Promise<Parts["dialogs"]> {
   return (await import("./components/page-dialogs.tsx")).PageDialogs;
@@ -83,6 +90,10 @@ function open(): void {
 }
 
 function openAddressed(): void {
+  // The icon of an installed page names no room, and leads to where the reader was.
+  const { isKnown, room = "" } = store.remembered;
+  if (!store.view && location.hash === "" && isInstalled() && isKnown)
+    history.replaceState(null, "", `#${store.lastRead.room ?? room}`);
   const address = addressHere();
   if (address === undefined) return refuseHash();
   if (store.view) return go(address);
@@ -113,6 +124,10 @@ function followLink(event: MouseEvent): void {
   if (!address) return;
   event.preventDefault();
   go(address);
+}
+
+function isInstalled(): boolean {
+  return matchMedia("(display-mode: standalone)").matches;
 }
 
 /** Tells the reader that the address names no room, and restores the address of the room on the screen. */

@@ -23,6 +23,11 @@ export type MessagePlace = number | string | Date;
 export interface RoomStoreOptions {
   /** The part of the history that is loaded first: the newest messages, or those from the first unread one on. Default: `newest`. */
   readonly openAt?: "newest" | "unread";
+  /**
+   * Messages of an earlier visit, ascending by `seq`: they are the state while the first connection cannot be made, and the room's own replace
+   * them.
+   */
+  readonly kept?: readonly Message[];
   /** Makes the small picture that is uploaded with a file of `addFiles`; `undefined` for a file that needs none. */
   readonly previewOf?: ((file: File) => Promise<Blob | undefined>) | undefined;
   /** Default: the device's. */

@@ -43,6 +43,8 @@ export class History {
   /** Whether the first request for it is under way: messages that arrive before it have no place yet. */
   isOpening = true;
   loading: "earlier" | "later" | undefined;
+  /** Messages of an earlier visit, in place of the room's own: none until the first connection fails, and none after a page has arrived. */
+  kept: readonly Message[] = [];
   readonly #ports: HistoryPorts;
   #restUntil = 0;
   /** The timeline has all changes of messages up to this revision (MSG-6). */
@@ -53,6 +55,13 @@ export class History {
 
   constructor(ports: HistoryPorts) {
     this.#ports = ports;
+  }
+
+  /** The first connection could not be made. */
+  showKept(kept: readonly Message[]): void {
+    if (this.isLoaded || this.#rev !== undefined) return;
+    this.kept = kept;
+    this.#ports.names.noteAuthors(kept.toReversed());
   }
 
   get rev(): number | undefined {
@@ -84,6 +93,7 @@ export class History {
     const page = await this.#fetch(range);
     if (!page) return false;
     this.isLoaded = true;
+    this.kept = [];
     this.#show(page);
     return true;
   }
@@ -185,7 +195,7 @@ export class History {
 
   /** A quoted message: `null` if it is deleted, `undefined` until it is known. */
   quoted(id: string): Message | null | undefined {
-    const loaded = this.#ports.timeline.find(id);
+    const loaded = this.#ports.timeline.find(id) ?? this.kept.find((message) => message.id === id);
     if (loaded) return loaded;
     if (!this.#quotes.has(id)) void this.#fetchQuoted(id);
     return this.#quotes.get(id);
@@ -205,6 +215,7 @@ export class History {
 
   restart(): void {
     this.#quotes.clear();
+    this.kept = [];
     this.#rev = undefined;
     this.#ports.timeline.restart();
   }

@@ -33,6 +33,7 @@ export class RoomParts {
   protected readonly linkCards: LinkCards;
   protected readonly names = new Names();
   #problem: Problem | undefined;
+  readonly #kept: readonly Message[];
   readonly #holds: Holds;
   readonly #marks = new ReadMarks();
   protected readonly typists = new Typing();
@@ -47,8 +48,9 @@ export class RoomParts {
   #isTelling = false;
   readonly #listeners = new Set<() => void>();
 
-  constructor(room: Room, { openAt, previewOf, clock = systemClock }: RoomStoreOptions) {
+  constructor(room: Room, { openAt, kept = [], previewOf, clock = systemClock }: RoomStoreOptions) {
     this.room = room;
+    this.#kept = kept;
     this.clock = new RoomClock(clock);
     const { timeline, names } = this;
     const changed = (): void => this.changed();
@@ -83,8 +85,11 @@ export class RoomParts {
   #made(): RoomState {
     const { room, timeline, history } = this;
     const { connection } = room;
-    const { messages: stored, hasEarlier, hasLater, notShown } = timeline;
-    const { isLoaded, isOpening, loading } = history;
+    const { hasEarlier, hasLater, notShown } = timeline;
+    const { isLoaded, loading, kept } = history;
+    const showsKept = kept.length > 0 && (history.isOpening || timeline.messages.length === 0);
+    const stored = showsKept ? kept : timeline.messages;
+    const isOpening = history.isOpening && !showsKept;
     const { state: hold } = this.#holds;
     const outgoing = this.#outgoing(timeline.outgoing, connection.state === "connected" && !hold);
     return {
@@ -189,6 +194,7 @@ export class RoomParts {
   }
 
   #onConnection(connection: Connection): void {
+    if (connection.state === "waiting") this.history.showKept(this.#kept);
     if (connection.state !== "connected") {
       this.typists.replace([]);
       this.reading.cutOff();

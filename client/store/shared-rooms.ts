@@ -21,7 +21,8 @@ import type { Abilities, Person, RoomState } from "./state.ts";
 /** A store whose connection its holders open and close. */
 export type RoomHandle<Own extends FeatureEvents = FeatureEvents> = Omit<RoomStore<Own>, "close">;
 
-export type RoomOptions = ConnectOptions & RoomStoreOptions;
+/** `kept` is of one room. */
+export type RoomOptions = ConnectOptions & Omit<RoomStoreOptions, "kept">;
 
 /** Values by their keys for as long as something uses them; on servers, where nothing is ever held, they do not pile up either. */
 export class WeakValues<Value extends object> {

@@ -163,6 +163,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
         messageRate: settings.messageRate.perSecond,
         messageBurst: settings.messageRate.burst,
         editWindowSeconds: settings.editWindowMs / 1000,
+        historySeconds: settings.historyMs / 1000,
         crowdMembers: settings.crowdMembers,
       },
     };

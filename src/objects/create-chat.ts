@@ -95,6 +95,7 @@ export function createChat(
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
       editWindowMs: settings.editWindowSeconds * 1000,
+      historyMs: retention.ageMs,
       flushWindowMs: settings.flushWindowMs,
       flushBurst: settings.flushBurst,
       durability: settings.durability,

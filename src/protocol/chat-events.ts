@@ -165,6 +165,8 @@ export interface RoomWelcome {
     readonly messageBurst: number;
     /** The time in which authors may edit their messages; 0 is none. */
     readonly editWindowSeconds: number;
+    /** Older messages are dropped (CHAT-8): a client that keeps messages keeps them no longer. */
+    readonly historySeconds: number;
     /** A room with more members names nobody who comes, goes or types. */
     readonly crowdMembers: number;
   };

@@ -37,6 +37,7 @@ export const SETTINGS: ChatSettings = {
   messageRate: { perSecond: 10, burst: 10 },
   maxContentLength: 1000,
   editWindowMs: 86_400_000,
+  historyMs: 30 * 86_400_000,
   flushWindowMs: 50,
   // Each batch waits for its window, so that a test sees the room gather posts.
   flushBurst: 1,

@@ -96,6 +96,7 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
     "Reply",
     "Copy text",
     "Select text",
+    "Copy link",
     "Details…",
     "Mark as unread",
     "Report…",

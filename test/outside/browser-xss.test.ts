@@ -148,7 +148,8 @@ function strangers(): string[] {
     for (const element of root.querySelectorAll("*")) {
       for (const { name, value } of element.attributes) {
         const isAddress = ["href", "src", "action", "data", "formaction", "srcdoc", "xlink:href"].includes(name);
-        const isOwn = /^(https?:\/\/|\/[a-z]|(assets\/[a-z-]+-[A-Z0-9]{8}|[a-z-]+)\.(css|js|svg)$)/.test(value);
+        const isOwn =
+          /^(https?:\/\/|\/[a-z]|(assets\/[a-z-]+-[A-Z0-9]{8}|[a-z-]+)\.(css|js|svg|png|webmanifest)$)/.test(value);
         if (/^on/i.test(name) || (isAddress && !isOwn)) found.push(`${name}=${value}`);
       }
       if (element.shadowRoot) visit(element.shadowRoot);

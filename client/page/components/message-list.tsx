@@ -178,7 +178,7 @@ export function MessageList({ store, view }: ChatProps) {
   useEffect(() => {
     if (!isShown(scroller.current!)) return;
     loadMore(scroller.current!, view);
-    if (isInView.current) reportSeen(view, scroller.current!, list.current!);
+    if (isInView.current && isLoaded) reportSeen(view, scroller.current!, list.current!);
   });
 
   const onScroll = (): void => {

@@ -1,11 +1,14 @@
 // The line about the connection, empty while all is well, and the room's notices. The app draws both.
 import { statusOf } from "../state/shown-connection.ts";
+import { sinceTime } from "../state/times.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { useOnline } from "./hooks.ts";
 import { Button, IconButton } from "./controls.tsx";
 
 export function StatusLine({ store, view }: ChatProps) {
-  const { state, text, tone, action } = statusOf(view.connection, view.pending, useOnline());
+  const { state, text: said, tone, action } = statusOf(view.connection, view.pending, useOnline());
+  const { keptAt } = view;
+  const text = keptAt === undefined ? said : `${said} · messages as of ${sinceTime(keptAt, Date.now())}`;
   return (
     <div class={`status ${tone} ${text === "" ? "silent" : ""}`}>
       <p role="status" data-testid="connection" data-state={state}>

@@ -15,6 +15,7 @@ import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource }
 import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
 import { LikedEmoji } from "./emoji.ts";
 import { keep, local } from "./json-storage.ts";
+import { LastReadings } from "./last-read.ts";
 import { OpenParts } from "./open-parts.ts";
 import { begunAt, fetchEntrance, goToSignIn, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
@@ -87,6 +88,7 @@ export class ChatStore extends OpenParts {
   readonly liked: LikedEmoji;
   readonly notifier: Notifier | undefined;
   readonly standing: Standing;
+  readonly lastRead: LastReadings;
   /** What the page around an embedded chat calls it; empty where it says nothing. */
   heading = "";
   /** Closes an embedded chat, where its page has a way to open it again. */
@@ -112,6 +114,7 @@ export class ChatStore extends OpenParts {
     super();
     this.#ports = ports;
     this.#identity = new ReaderIdentity(ports.base);
+    this.lastRead = new LastReadings(ports.base, this.#identity, ports.token === undefined);
     this.#joinKey = joinKey(ports.base);
     this.standing = new Standing(ports.base);
     this.isEmbedded = ports.token !== undefined;
@@ -217,12 +220,13 @@ export class ChatStore extends OpenParts {
       current: () => this.#token(),
       renew: () => this.#identity.renew(this.name),
     };
-    this.view = new RoomView(this.#ports.base, room, token, {
-      inherit: (user) => this.#identity.inheritanceOf(user),
+    const hooks = {
+      inherit: (user: string) => this.#identity.inheritanceOf(user),
       changed: () => this.#onViewChanged(),
-      announce: (text) => this.announce(text),
-      spoken: (message) => this.#notices.notifyHere(message),
-    });
+      announce: (text: Announcement) => this.announce(text),
+      spoken: (message: Message) => this.#notices.notifyHere(message),
+    };
+    this.view = new RoomView(this.#ports.base, room, token, hooks, this.lastRead.in(room));
     void this.view.add(this.#files.get(room) ?? []);
     this.announcements = [];
     this.ui = {};
@@ -295,6 +299,7 @@ export class ChatStore extends OpenParts {
     const { view, directory } = this;
     if (!view || !directory) return;
     directory.forget(view.room, view.state.reading.lastSeq);
+    this.lastRead.forget();
     const next = directory.entered.at(-1);
     keep(local, this.#joinKey, { name: this.name, ...(next !== undefined && { room: next }) });
     if (next === undefined) {
@@ -314,6 +319,7 @@ export class ChatStore extends OpenParts {
   leave(): void {
     this.#leaveRoom();
     this.standing.wanted = undefined;
+    this.lastRead.forget();
     this.#files.clear();
     this.directory?.close();
     this.directory = undefined;
@@ -467,9 +473,10 @@ export class ChatStore extends OpenParts {
     const { view } = this;
     const listed = this.#listed(room);
     const here = view?.room === room && view.state.welcome ? view : undefined;
+    const last = this.lastRead.in(room);
     return {
-      direct: here?.direct ?? this.#begun.get(room) ?? listed?.direct,
-      name: (here ? here.state.modes.name : listed?.name) || undefined,
+      direct: here?.direct ?? this.#begun.get(room) ?? listed?.direct ?? last?.direct,
+      name: (here ? here.state.modes.name : (listed ?? last)?.name) || undefined,
     };
   }
 

@@ -51,6 +51,11 @@ export class ReaderIdentity {
     return (this.#current ??= this.#read());
   }
 
+  /** As the browser has it now: in another tab somebody may have signed out, or in. */
+  get newest(): Identity | undefined {
+    return this.#read();
+  }
+
   /** The token that was used last under the same name. */
   token(name: string): string | undefined {
     return this.kept?.name === name ? this.kept.token : undefined;

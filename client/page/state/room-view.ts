@@ -25,6 +25,7 @@ import {
 
 import { Actions } from "./actions.ts";
 import { describeModeration } from "./describe-moderation.ts";
+import type { LastRead } from "./last-read.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { bare, named } from "./names.ts";
 import { People } from "./people.ts";
@@ -102,7 +103,11 @@ export class RoomView {
   /** The order in which the reader chose the files: a later one may arrive first. */
   readonly #places = new Map<string, number>();
 
-  constructor(base: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
+  /** What the reader read here last, for a page that opens without a network. */
+  readonly #last: LastRead | undefined;
+
+  constructor(base: string, room: string, token: TokenSource, hooks: RoomViewHooks, last?: LastRead) {
+    this.#last = last;
     this.base = base;
     this.room = room;
     this.kind = isDirect(room) ? "conversation" : "room";
@@ -116,7 +121,7 @@ export class RoomView {
       token: (refused) => this.#findToken(refused),
       inherit: (user) => hooks.inherit(user),
     });
-    this.store = createRoomStore(connected, { openAt: "unread", previewOf });
+    this.store = createRoomStore(connected, { openAt: "unread", previewOf, ...(last && { kept: last.messages }) });
     this.actions = new Actions({ store: this.store, failed: (text) => this.show(text) });
     this.pinned = new Pinned(this, hooks);
     this.reported = new Reported(this, hooks);
@@ -134,7 +139,12 @@ export class RoomView {
   }
 
   get self(): string {
-    return this.state.me.user;
+    return this.state.me.user || (this.#last?.user ?? "");
+  }
+
+  /** When the messages on the screen were kept, if they are of an earlier visit. */
+  get keptAt(): number | undefined {
+    return this.#last && this.state.messages.stored === this.#last.messages ? this.#last.atMs : undefined;
   }
 
   /** The other one, in a room between two people. */

@@ -1,10 +1,11 @@
-// Counts and clears the data of a reader in this browser: drafts, unsent messages, visited rooms, emoji and the name. The chat store
+// Counts and clears the data of a reader in this browser: drafts, unsent messages, visited rooms, what was read last, emoji and the name. The chat store
 // clears it at sign-out.
 import { isRoomName, unsentOf } from "parley-rooms/client";
 
 import { draftPrefix } from "./drafts.ts";
 import { likedKey } from "./emoji.ts";
 import { keep, keyAt, keysOf, local, ofTab, readJson } from "./json-storage.ts";
+import { lastReadKey } from "./last-read.ts";
 import { FOLDED_NAME, LEFT_NAME, SEEN_NAME } from "./room-directory.ts";
 import { begunKey } from "./sign-in.ts";
 
@@ -42,7 +43,7 @@ export function clearStoredData(owner: Owner): void {
   const { base, user } = owner;
   unsentOf(base, user).forget();
   const kept = [SEEN_NAME, LEFT_NAME, FOLDED_NAME].map((name) => keyAt(base, name));
-  for (const key of [...draftsOf(owner), ...kept, joinKey(base), begunKey(base), likedKey(base)])
+  for (const key of [...draftsOf(owner), ...kept, joinKey(base), begunKey(base), likedKey(base), lastReadKey(base)])
     keep(local, key, undefined);
   // Drafts that were typed before their writer was known.
   for (const key of keysOf(ofTab, draftPrefix(base))) keep(ofTab, key, undefined);

@@ -39,6 +39,8 @@ export interface ChatSettings {
   readonly maxContentLength: number;
   /** Milliseconds in which authors may edit their messages; 0 is never. */
   readonly editWindowMs: number;
+  /** Milliseconds for which messages are retained. */
+  readonly historyMs: number;
   readonly flushWindowMs: number;
   /** Batches that a small room may commit ahead of their windows after quiet; 1 makes each wait. */
   readonly flushBurst: number;

@@ -171,6 +171,7 @@ describe("CHAT-1: the welcome", () => {
           messageRate: 10_000,
           messageBurst: 10_000,
           editWindowSeconds: 86_400,
+          historySeconds: 30 * 86_400,
           crowdMembers: 200,
         },
       },
