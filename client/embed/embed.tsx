@@ -3,10 +3,12 @@
 import { render } from "preact";
 import { baseOf, isRoomName, unreadOf } from "parley-rooms/client";
 
-import { App } from "../page/components/app.tsx";
+import { App, type Parts } from "../page/components/app.tsx";
 import { Dialogs } from "../page/components/dialogs.tsx";
 import { EmojiPicker } from "../page/components/emoji-picker.tsx";
 import { isTouched, keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
+import { MemberList } from "../page/components/member-list.tsx";
+import { SearchPanel } from "../page/components/search-panel.tsx";
 import { giveTextsElements } from "../page/components/texts.ts";
 import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
@@ -18,6 +20,8 @@ import type { ShownConnection } from "../page/state/shown-connection.ts";
 
 /** The style sheet, put here by the build. */
 declare const EMBED_CSS: string;
+
+const PARTS: Parts = { dialogs: Dialogs, members: MemberList, search: SearchPanel, picker: EmojiPicker };
 
 /** Where this module came from is where the rooms are, unless `origin` says otherwise. */
 const home = new URL(".", import.meta.url).href;
@@ -164,7 +168,7 @@ class ParleyRoom extends HTMLElement {
       <>
         {!isShown && <Launcher title={this.title} unread={this.#unread} onOpen={() => this.#toggle(true)} />}
         <div class="frame" hidden={!isShown}>
-          {store && <App store={store} parts={{ dialogs: Dialogs, picker: EmojiPicker }} />}
+          {store && <App store={store} parts={PARTS} />}
         </div>
       </>,
       this.#mount,

@@ -17,6 +17,7 @@ export { settledNow } from "../store/answers.ts";
 export { linkIn } from "../store/link-cards.ts";
 export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { readersOf } from "../store/read-marks.ts";
+export { threadOf, type Replies } from "../store/replies.ts";
 export { createRoomStore } from "../store/room-store.ts";
 export { speaksTo, unreadOf, type Unread } from "../store/unread.ts";
 export { normalContent } from "../../src/protocol/content.ts";

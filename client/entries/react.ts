@@ -9,6 +9,7 @@ export { linkIn } from "../store/link-cards.ts";
 export { parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";
+export { threadOf, type Replies } from "../store/replies.ts";
 export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-items.ts";
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 export type { Unread } from "../store/unread.ts";

@@ -21,13 +21,17 @@ const SHOWN_MAX = 40;
 
 const PARTS: Parts = {
   dialogs: onDemand(loadDialogs),
+  search: onDemand(loadSearch),
+  members: onDemand(async () => (await import("./components/member-list.tsx")).MemberList),
   mentions: onDemand(async () => (await import("./components/mention-list.tsx")).MentionList),
+  threads: onDemand(async () => (await import("./components/thread-panel.tsx")).ThreadList),
+  thread: onDemand(async () => (await import("./components/thread-panel.tsx")).ThreadPanel),
   picker: onDemand(async () => (await import("./components/emoji-picker.tsx")).EmojiPicker),
 };
 
-// Soon after the reader is there, who may lose the connection: signing out asks, too.
+// Soon after the reader is there: who loses the connection may sign out, which asks, and who opens the search types at once.
 for (const type of ["pointerdown", "keydown"])
-  addEventListener(type, () => void loadDialogs().catch(() => {}), { once: true });
+  addEventListener(type, () => void Promise.all([loadDialogs(), loadSearch()]).catch(() => {}), { once: true });
 
 const root = document.getElementById("app")!;
 
@@ -77,6 +81,10 @@ addEventListener("pagehide", () => {
 open();
 // After the page itself: it fetches what a page without a network needs.
 addEventListener("load", () => void navigator.serviceWorker?.register("service-worker.js").catch(() => {}));
+
+async function loadSearch(): Promise<Parts["search"]> {
+  return (await import("./components/search-panel.tsx")).SearchPanel;
+}
 
 async function loadDialogs(): Promise<Parts["dialogs"]> {
   return (await import("./components/page-dialogs.tsx")).PageDialogs;

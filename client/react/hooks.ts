@@ -16,7 +16,18 @@ import type { Outcome } from "../store/api.ts";
 import { itemsOf, type MessageItem } from "../store/message-items.ts";
 import { readersOf } from "../store/read-marks.ts";
 import type { RoomHandle } from "../store/shared-rooms.ts";
-import type { Abilities, Me, MessagesState, PresenceState, Problem, ReadingState, Upload } from "../store/state.ts";
+import type { Replies } from "../store/replies.ts";
+import type {
+  Abilities,
+  Me,
+  MessagesState,
+  OwnThreads,
+  PresenceState,
+  Problem,
+  ReadingState,
+  ThreadState,
+  Upload,
+} from "../store/state.ts";
 import { unreadOf, type Unread } from "../store/unread.ts";
 import { useGivenRoom } from "./providers.ts";
 import { usePart } from "./use-part.ts";
@@ -177,6 +188,42 @@ export function useQuoted(id: string, given?: RoomHandle): Message | null | unde
 export function useLinkCard(url: string, given?: RoomHandle): LinkCard | null | undefined {
   const room = useGivenRoom(given, "useLinkCard");
   return usePart(room, () => room.linkCard(url));
+}
+
+/** The replies to a message that is loaded: how many, and who wrote the last ones; `undefined` without any. */
+export function useReplies(id: string, given?: RoomHandle): Replies | undefined {
+  const room = useGivenRoom(given, "useReplies");
+  return usePart(room, () => room.threads.repliesTo(id));
+}
+
+export interface UsedThread extends ThreadState {
+  /** Loads earlier replies, or the thread again after a `problem`. */
+  readonly load: () => Promise<void>;
+  /** The user has seen its newest reply. */
+  readonly markRead: () => void;
+  /** Whether the user wants to know what is new in it. */
+  readonly follow: (on: boolean) => Promise<Outcome>;
+}
+
+/** A message with all its replies, as they come. @param id of its first message: `threadOf` tells that of a reply */
+export function useThread(id: string, given?: RoomHandle): UsedThread {
+  const room = useGivenRoom(given, "useThread");
+  const state = usePart(room, () => room.threads.of(id));
+  return useMemo(
+    () => ({
+      ...state,
+      load: () => room.threads.load(id),
+      markRead: () => room.threads.markRead(id),
+      follow: (on) => room.threads.follow(id, on),
+    }),
+    [room, id, state],
+  );
+}
+
+/** The threads in which the user takes part or which they follow, with what is new there. */
+export function useThreads(given?: RoomHandle): OwnThreads {
+  const room = useGivenRoom(given, "useThreads");
+  return usePart(room, () => room.threads.own);
 }
 
 export interface Moderation {

@@ -3,7 +3,9 @@
 import type { ErrorAnswer } from "../../src/protocol/chat-events.ts";
 import type { Room, SendFailure } from "../core/api.ts";
 
-const NO_CONNECTION = { error: { code: "NO_CONNECTION", message: "There is no connection to the room." } } as const;
+export const NO_CONNECTION = {
+  error: { code: "NO_CONNECTION", message: "There is no connection to the room." },
+} as const;
 
 /** A lost connection or a timeout reads like an error answer. */
 export async function settled<Answer extends object>(

@@ -12,7 +12,8 @@ import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { Draft, Room, SendFailure, SendOptions, SentAnswer } from "../core/api.ts";
 import type { AnswerOf, FeatureEvents, PayloadOf, SentEvents } from "../core/feature-events.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Abilities, Person, RoomState } from "./state.ts";
+import type { Replies } from "./replies.ts";
+import type { Abilities, OwnThreads, Person, RoomState, ThreadState } from "./state.ts";
 
 /** The result of an action, which never rejects. `error.code` is the room's, `NO_ANSWER` or `NO_CONNECTION`. */
 export type Outcome<Good extends object = object> = ({ readonly ok: true } & Good) | { readonly error: SendFailure };
@@ -32,6 +33,27 @@ export interface RoomStoreOptions {
   readonly previewOf?: ((file: File) => Promise<Blob | undefined>) | undefined;
   /** Default: the device's. */
   readonly clock?: Clock;
+}
+
+/** Threads. What is read here is asked for once, and follows the room's events from then on; subscribers hear of all that. */
+export interface ThreadsApi {
+  /**
+   * The replies to a message that is loaded, as far as they are loaded, too: all of them where the loaded part of the history ends at the newest
+   * message. Nothing is asked for. A component that shows `isPartial` says "2 or more".
+   */
+  repliesTo(id: string): Replies | undefined;
+  /** A thread by the `id` of its first message: `threadOf` tells that of a reply. */
+  of(id: string): ThreadState;
+  /** Loads earlier replies of a thread, or, with a `problem`, the thread itself again. */
+  load(id: string): Promise<void>;
+  /** The user has seen the newest reply of a thread. */
+  markRead(id: string): void;
+  /** Whether the user wants to know what is new in a thread. Who writes in one does. */
+  follow(id: string, on: boolean): Promise<Outcome>;
+  /** The threads in which the user takes part, or which they follow. */
+  readonly own: OwnThreads;
+  /** Asks for them again, after a `problem`. */
+  refresh(): Promise<void>;
 }
 
 /**
@@ -74,6 +96,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * asked for once, and subscribers hear of the answer. `linkIn` finds the address in a message.
    */
   linkCard(url: string): LinkCard | null | undefined;
+  /** Messages with their replies. */
+  readonly threads: ThreadsApi;
   /** The actions that the user may take on a message now. */
   abilitiesOf(message: Message): Abilities;
   /** Whether the user, a moderator, ranks above another one, as far as the list of members tells. */

@@ -17,6 +17,7 @@ import { Reading } from "./reading.ts";
 import { remembering, steady } from "./remembering.ts";
 import { Signals } from "./signals.ts";
 import type { Hold, Me, MessagesState, Outgoing, Problem, RoomState } from "./state.ts";
+import { Threads } from "./threads.ts";
 import { Timeline } from "./timeline.ts";
 import { Typing } from "./typing.ts";
 import { Uploads } from "./uploads.ts";
@@ -32,6 +33,7 @@ export class RoomParts {
   protected readonly uploads: Uploads;
   protected readonly linkCards: LinkCards;
   protected readonly names = new Names();
+  readonly threads: Threads;
   #problem: Problem | undefined;
   readonly #kept: readonly Message[];
   readonly #holds: Holds;
@@ -69,6 +71,8 @@ export class RoomParts {
     const rules = (): Welcome["files"] | null => (this.#welcome ? this.#welcome.files : null);
     this.uploads = new Uploads({ upload: (file, options) => room.upload(file, options), previewOf, rules, changed });
     this.linkCards = new LinkCards({ ...shared, isOn: () => this.#welcome?.linkCards === true });
+    const know = (messages: readonly Message[]): void => history.know(messages);
+    this.threads = new Threads({ ...shared, know, isOn: () => this.#welcome?.threads === true });
     this.#listen(room, failing("room"));
     for (const unsent of room.unsent) this.#onMessageState(unsent);
   }
@@ -137,8 +141,12 @@ export class RoomParts {
   }
 
   #listen(room: Room, failed: (error: SendFailure) => void): void {
-    const { timeline, history } = this;
+    const { timeline, history, threads } = this;
     const changed = (): void => this.changed();
+    const inAll = (apply: (timeline: Timeline) => void): void => {
+      apply(timeline);
+      threads.changedBy(apply);
+    };
     const onEdit = (change: { readonly id: string; readonly rev: number }, apply: () => void): void => {
       apply();
       history.changed(change);
@@ -148,15 +156,17 @@ export class RoomParts {
     room.on("welcome", (welcome) => this.#onWelcome(welcome));
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("message-state", (state) => this.#onMessageState(state));
-    room.on("message-edited", (edited) => onEdit(edited, () => timeline.edit(edited)));
+    room.on("message-edited", (edited) => onEdit(edited, () => inAll((one) => one.edit(edited))));
     room.on("message-deleted", (deleted) =>
       onEdit(deleted, () => {
         const known = timeline.find(deleted.id);
         if (known && !known.deleted && known.sender !== this.#self) this.reading.removed(known.seq);
         timeline.remove(deleted);
+        threads.deleted(deleted);
       }),
     );
-    room.on("reaction", (reaction) => onEdit(reaction, () => timeline.react(reaction, this.#self)));
+    room.on("reaction", (reaction) => onEdit(reaction, () => inAll((one) => one.react(reaction, this.#self))));
+    room.on("thread-seen", (seen) => threads.seen(seen));
     room.on("moderation", (change) => this.#onModeration(change));
     room.on("typing", (change) => {
       this.typists.change(change);
@@ -181,6 +191,7 @@ export class RoomParts {
     });
     room.on("gap", (gap) => {
       timeline.leaveOut(gap, this.reading.following);
+      if (gap.reason !== "not shown") threads.welcome();
       changed();
     });
     room.on("restart", () => {
@@ -188,6 +199,7 @@ export class RoomParts {
       this.#marks.clear();
       void this.#loadReadMarks();
       this.reading.restart();
+      threads.restart();
       changed();
     });
     room.on("error", failed);
@@ -219,6 +231,7 @@ export class RoomParts {
     this.changed();
     this.presence.welcome(welcome.presence.count);
     void this.#loadReadMarks();
+    this.threads.welcome();
     void this.reading.welcome(welcome, isFirst);
   }
 
@@ -234,6 +247,7 @@ export class RoomParts {
     this.names.note({ user: message.sender, name: message.name });
     this.timeline.add(message, this.#self);
     this.reading.arrived(message, isOwn);
+    this.threads.posted(message);
     this.changed();
   }
 

@@ -112,6 +112,7 @@ class ConnectedStore extends RoomParts implements RoomStore {
     // Their ends may have come meanwhile.
     this.typists.replace([]);
     this.changed();
+    if (to === "all") this.threads.welcome();
     await this.history.catchUp(rev);
   }
 

@@ -12,11 +12,12 @@ import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer, Token } from
 import type { FeatureEvents } from "../core/feature-events.ts";
 import { systemClock } from "../core/clock.ts";
 import { connectRoom } from "../core/room.ts";
-import type { MessagePlace, Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
+import type { MessagePlace, Outcome, RoomStore, RoomStoreOptions, ThreadsApi } from "./api.ts";
+import { NO_CONNECTION } from "./answers.ts";
 import { INITIAL } from "./initial-state.ts";
 import { createRoomStore } from "./room-store.ts";
 import { Shared } from "./shared.ts";
-import type { Abilities, Person, RoomState } from "./state.ts";
+import type { Abilities, Person, RoomState, ThreadState } from "./state.ts";
 
 /** A store whose connection its holders open and close. */
 export type RoomHandle<Own extends FeatureEvents = FeatureEvents> = Omit<RoomStore<Own>, "close">;
@@ -134,6 +135,11 @@ export class SharedRoom extends Shared<RoomState, RoomStore> implements RoomHand
     return this.current?.linkCard(url);
   }
 
+  /** Opens nothing: it is read while drawing. */
+  get threads(): ThreadsApi {
+    return this.current?.threads ?? NO_THREADS;
+  }
+
   abilitiesOf(message: Message): Abilities {
     return this.current?.abilitiesOf(message) ?? NOTHING;
   }
@@ -218,3 +224,15 @@ export class SharedRoom extends Shared<RoomState, RoomStore> implements RoomHand
 }
 
 const NOTHING: Abilities = { reply: false, react: false, edit: false, remove: false, moderate: false };
+const nothing = async (): Promise<void> => {};
+
+const NO_THREADS: ThreadsApi = {
+  repliesTo: () => undefined,
+  of: () => NO_THREAD,
+  own: { threads: [], unread: 0 },
+  load: nothing,
+  refresh: nothing,
+  markRead: () => {},
+  follow: async () => NO_CONNECTION,
+};
+const NO_THREAD: ThreadState = { replies: [], hasEarlier: false, isLoading: true };

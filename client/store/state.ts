@@ -8,6 +8,7 @@ import type {
   NotShown,
   Role,
   RoomModes,
+  Thread,
   Typist,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
@@ -133,6 +134,30 @@ export interface ReadingState {
   readonly news: { readonly count: number; readonly sinceMs: number } | undefined;
   /** The message that the user jumped to last, or the first unread one; another object each time. */
   readonly target: { readonly seq: number; readonly isUnread?: boolean } | undefined;
+}
+
+/** A thread as the user finds it: a message with its replies. */
+export interface ThreadState {
+  /** Its counts and the user's place in it; `undefined` until it is loaded. */
+  readonly thread?: Thread | undefined;
+  /** Its first message; absent if the room has dropped it. */
+  readonly first?: Message | undefined;
+  /** Ascending by `seq`, none left out after the first one here; without deleted ones. */
+  readonly replies: readonly Message[];
+  /** Whether it has replies before the first one here. */
+  readonly hasEarlier: boolean;
+  readonly isLoading: boolean;
+  /** Why it could not be loaded. */
+  readonly problem?: SendFailure | undefined;
+}
+
+/** The threads in which the user takes part, or which they follow: the 50 with the newest replies. */
+export interface OwnThreads {
+  /** The one with the newest reply first. */
+  readonly threads: readonly Thread[];
+  /** How many of them have unread replies. */
+  readonly unread: number;
+  readonly problem?: SendFailure | undefined;
 }
 
 /** A file on its way to the room, or there: `attachment` is for `send` then. */

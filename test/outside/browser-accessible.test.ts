@@ -138,6 +138,13 @@ async function passesPanels(mo: Visitor): Promise<void> {
   await mo.reads("search-outcome", /found$/);
   await passes(page, "search");
   await page.getByRole("button", { name: "Close", exact: true }).click();
+  await page.getByTestId("thread-line").first().click();
+  await page.getByTestId("replies").getByTestId("message").first().waitFor();
+  await passes(page, "thread");
+  await page.getByTestId("all-threads").click();
+  await page.getByTestId("thread-item").waitFor();
+  await passes(page, "threads");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
 }
 
 it("the room, its panels, menus and dialogs, online and offline", async () => {

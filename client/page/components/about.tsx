@@ -5,11 +5,11 @@ import { fileNamesOf, lineOf, normalContent } from "parley-rooms/client";
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { Edit } from "../state/writing.ts";
-import type { ViewProps } from "./chat-props.ts";
+import type { WritingProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
-export function About({ view }: ViewProps) {
-  const { writing } = view;
+export function About({ view, composing }: Pick<WritingProps, "view" | "composing">) {
+  const { writing } = composing;
   const { replyTo, edit } = writing;
   if (edit)
     return (

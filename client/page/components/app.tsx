@@ -4,19 +4,19 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { saidNow, type ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
-import { PinnedBar, ReportsBar } from "./bars.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { JoinForm } from "./join-form.tsx";
-import { MemberList } from "./member-list.tsx";
 import { MessageList } from "./message-list.tsx";
 import { MenuPopover } from "./popover.tsx";
 import { RoomList } from "./room-list.tsx";
-import { SearchPanel } from "./search-panel.tsx";
+import { onDemand } from "./on-demand.tsx";
 import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
+
+const Bars = onDemand(async () => (await import("./bars.tsx")).Bars);
 
 /** A reader who looks at another tab for a moment misses nothing. */
 const OUT_OF_VIEW_MS = 20_000;
@@ -24,10 +24,15 @@ const OUT_OF_VIEW_MS = 20_000;
 /** Parts whose code the page loads when they are opened; an embedded chat has them at once. */
 export interface Parts {
   readonly dialogs: FunctionComponent<ChatProps>;
+  readonly members: FunctionComponent<ChatProps>;
+  readonly search: FunctionComponent<ChatProps>;
   /** Picks an emoji. */
   readonly picker: FunctionComponent<ChatProps>;
   /** The list of messages that mention the reader; an embedded chat, of one room, has none. */
   readonly mentions?: FunctionComponent<ChatProps>;
+  /** The list of the reader's threads, and one thread; an embedded chat has none. */
+  readonly threads?: FunctionComponent<ChatProps>;
+  readonly thread?: FunctionComponent<ChatProps>;
 }
 
 interface AppProps {
@@ -45,7 +50,15 @@ export function App({ store, room, parts }: AppProps) {
 
 function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
   const { panel, isEmbedded } = store;
-  const { mentions: MentionList, dialogs: Dialogs, picker: Picker } = parts;
+  const {
+    members: MemberList,
+    search: SearchPanel,
+    mentions: MentionList,
+    threads: ThreadList,
+    thread: ThreadPanel,
+    dialogs: Dialogs,
+    picker: Picker,
+  } = parts;
   const chat = useRef<HTMLDivElement>(null);
   useSubscriptionLevel(view);
   useEffect(() => {
@@ -68,16 +81,17 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
           <StatusLine store={store} view={view} />
           <NoticeLine view={view} />
         </div>
-        <ReportsBar view={view} />
-        <PinnedBar view={view} />
+        {(view.pinned.shown ?? view.reported.oldest) && <Bars store={store} view={view} />}
         <MessageList key={`list ${view.room}`} store={store} view={view} />
         <MenuPopover store={store} view={view} />
         {store.ui.picking && <Picker store={store} view={view} />}
-        <Composer key={`composer ${view.room}`} store={store} view={view} />
+        <Composer key={`composer ${view.room}`} store={store} view={view} composing={view.composing} />
       </main>
-      <DropZone view={view} within={isEmbedded ? chat : undefined} />
+      <DropZone store={store} view={view} within={isEmbedded ? chat : undefined} />
       {panel === "members" && <MemberList store={store} view={view} />}
       {panel === "mentions" && MentionList && <MentionList store={store} view={view} />}
+      {panel === "threads" && ThreadList && <ThreadList store={store} view={view} />}
+      {panel === "thread" && ThreadPanel && <ThreadPanel key={store.thread} store={store} view={view} />}
       {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
       {(store.ui.dialog ?? store.ui.menu?.isSheet) && <Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">

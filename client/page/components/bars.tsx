@@ -1,5 +1,6 @@
 // The bars above the list. For moderators: the oldest open report of abuse, which they look at and dismiss; what else they do about it they
-// do at the message and the person. For all: a pinned message; a press leads to it, and the bar goes on to the next one. The app draws them.
+// do at the message and the person. For all: a pinned message; a press leads to it, and the bar goes on to the next one. The app draws them, and loads them with the
+// first one.
 import { fileNamesOf, lineOf } from "parley-rooms/client";
 import type { Report } from "parley-rooms/features";
 
@@ -9,7 +10,16 @@ import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
-export function PinnedBar({ view }: ViewProps) {
+export function Bars({ view }: ViewProps) {
+  return (
+    <>
+      <ReportsBar view={view} />
+      <PinnedBar view={view} />
+    </>
+  );
+}
+
+function PinnedBar({ view }: ViewProps) {
   const { pinned } = view;
   const { shown, pins } = pinned;
   if (!shown) return null;
@@ -34,7 +44,7 @@ export function PinnedBar({ view }: ViewProps) {
   );
 }
 
-export function ReportsBar({ view }: ViewProps) {
+function ReportsBar({ view }: ViewProps) {
   const { reported } = view;
   const { open, oldest } = reported;
   if (!oldest) return null;

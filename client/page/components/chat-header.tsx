@@ -33,6 +33,7 @@ export function ChatHeader({ store, view }: ChatProps) {
         )}
         {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
       </div>
+      {view.hasThreads && <ThreadsButton store={store} view={view} />}
       <IconButton
         icon="search"
         label="Search"
@@ -58,5 +59,24 @@ export function ChatHeader({ store, view }: ChatProps) {
       />
       {store.dismiss && <IconButton icon="close" label="Close the chat" testId="dismiss" onClick={store.dismiss} />}
     </header>
+  );
+}
+
+/** On a phone it is there while something is new; the room's menu leads there, too. */
+function ThreadsButton({ store, view }: ChatProps) {
+  const { unread } = view.store.threads.own;
+  const label = unread === 0 ? "Threads" : `Threads, ${unread} with new replies`;
+  return (
+    <IconButton
+      icon="thread"
+      label={label}
+      title="Threads"
+      class={unread === 0 ? "threads-toggle" : "threads-toggle has-news"}
+      testId="threads-toggle"
+      pressed={store.panel === "threads"}
+      onClick={() => store.open("threads")}
+    >
+      {unread > 0 && <span class="badge">{unread}</span>}
+    </IconButton>
   );
 }

@@ -1,5 +1,6 @@
 // The properties of components that draw a part of the room on the screen, and the items that a menu draws.
 import type { ChatStore } from "../state/chat-store.ts";
+import type { Composing } from "../state/composing.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { IconName } from "./icons.tsx";
 
@@ -9,6 +10,11 @@ export interface ViewProps {
 
 export interface ChatProps extends ViewProps {
   readonly store: ChatStore;
+}
+
+/** Of a part in which the reader writes: the stream, or a thread. */
+export interface WritingProps extends ChatProps {
+  readonly composing: Composing;
 }
 
 export interface MenuItem {

@@ -1,5 +1,5 @@
 // Copies a text for the reader, and tells which files the reader means to attach. The menu, the composer and the drop zone call it.
-import type { Given } from "../state/room-view.ts";
+import type { Given } from "../state/composing.ts";
 
 /** @returns whether it was copied. Only pages over https may write to the clipboard; everywhere browsers copy what is selected. */
 export async function copyText(text: string, beside: Element): Promise<boolean> {

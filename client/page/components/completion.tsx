@@ -126,15 +126,15 @@ function others({ state: { presence }, people, self }: RoomView): Person[] {
   return Array.from(all.values());
 }
 
-export function Suggestions({ completion }: { readonly completion: Completion }) {
+export function Suggestions({ completion, id }: { readonly completion: Completion; readonly id: string }) {
   const { label, suggestions, chosen, take } = completion;
   if (suggestions.length === 0) return null;
   return (
-    <ul class="suggestions" id="suggestions" role="listbox" aria-label={label} data-testid="suggestions">
+    <ul class="suggestions" id={id} role="listbox" aria-label={label} data-testid="suggestions">
       {suggestions.map((suggestion, at) => (
         <li
           key={suggestion.key}
-          id={`suggestion-${at}`}
+          id={`${id}-${at}`}
           role="option"
           aria-selected={at === chosen}
           // Before the field loses the focus.

@@ -5,18 +5,20 @@ import { MESSAGE_FILES_MAX, normalContent, type Attachment } from "parley-rooms/
 
 import { holdText } from "../state/hold-words.ts";
 import { linkTo, marked, type Mark } from "../state/marks.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { Composing } from "../state/composing.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
 import { About } from "./about.tsx";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatProps, WritingProps } from "./chat-props.ts";
 import { pastedFilesOf } from "./clipboard.ts";
 import { replaceCode, Suggestions, useCompletion } from "./completion.tsx";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
 import { isTouched, markOf } from "./keys.ts";
+import { onDemand } from "./on-demand.tsx";
 import { typeInto } from "./type-into.ts";
-import { UploadList } from "./uploads.tsx";
+
+const UploadList = onDemand<WritingProps>(async () => (await import("./uploads.tsx")).UploadList);
 
 /** The composer shows the count of characters left from this many on. */
 const WARN_LEFT = 100;
@@ -27,9 +29,10 @@ const PASTED = "pasted.txt";
 const PASTED_NOTE = `Too long for a message: attached as ${PASTED}`;
 const fileOf = (pasted: string): File => new File([pasted], PASTED, { type: "text/plain" });
 
-export function Composer({ store, view }: ChatProps) {
-  const { writing, blocked } = view;
-  const { me, typing, typingCount, uploads, welcome } = view.state;
+export function Composer({ store, view, composing }: WritingProps) {
+  const { blocked } = view;
+  const { writing, uploads, thread } = composing;
+  const { me, typing, typingCount, welcome } = view.state;
   const { text, files, replyTo, edit } = writing;
   const [, redraw] = useState(0);
   const [caret, setCaret] = useState(0);
@@ -39,11 +42,13 @@ export function Composer({ store, view }: ChatProps) {
   const max = welcome?.settings.maxContentLength ?? Infinity;
   const leftOf = (text: string): number => max - Array.from(view.people.withIds(normalContent(text))).length;
   const left = leftOf(text);
-  const isTooLong = (pasted: string): boolean => view.mayAttach && leftOf(pasted) < 0;
+  const isTooLong = (pasted: string): boolean => composing.mayAttach && leftOf(pasted) < 0;
   // Counted down.
   useNow(me.hold ? 1000 : 0);
   const [reason, time] = holdText(me.hold, view.store.now());
-  const typed = typingLine(typing, typingCount);
+  const isInThread = thread !== undefined;
+  // Somebody types somewhere in the room.
+  const typed = !isInThread ? typingLine(typing, typingCount) : "";
   const filed = [...uploads, ...files].some(({ name }) => name === PASTED) ? PASTED_NOTE : "";
   const speaks = typed + reason + filed + remaining(left) === "" ? "" : "speaks";
   const replace = (from: number, to: number, text: string): void => typeInto(field.current!, text, from, to);
@@ -52,8 +57,15 @@ export function Composer({ store, view }: ChatProps) {
   // A failed file keeps nothing back: it stays above the field with its reason.
   const isWaiting = edit
     ? edit.isSaving
-    : view.fitting.length > 0 || uploads.some(({ state }) => state === "uploading");
-  const label = edit ? "Edit the message" : store.heading === "" ? `Message ${store.title}` : "Write a message";
+    : composing.fitting.length > 0 || uploads.some(({ state }) => state === "uploading");
+  const [noteId, listId] = isInThread ? ["thread-note", "thread-suggestions"] : ["composer-note", "suggestions"];
+  const label = edit
+    ? "Edit the message"
+    : isInThread
+      ? "Reply in this thread"
+      : store.heading === ""
+        ? `Message ${store.title}`
+        : "Write a message";
   const isEmpty = normalContent(text) === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
@@ -85,7 +97,7 @@ export function Composer({ store, view }: ChatProps) {
   const submit = (): void => {
     if (!isReady) return;
     if (edit) return void writing.save();
-    post(view, normalContent(text), files, replyTo);
+    post(composing, normalContent(text), files, replyTo);
     writing.sent();
     redraw((count) => count + 1);
     field.current?.focus();
@@ -103,7 +115,7 @@ export function Composer({ store, view }: ChatProps) {
     if (wanted) mark(wanted);
     else if (event.key === "Enter" && isSending) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
-    else if (event.key === "ArrowUp" && !event.altKey && text === "") editLast({ store, view });
+    else if (event.key === "ArrowUp" && !event.altKey && text === "") editLast({ store, view, composing });
     else return;
     event.preventDefault();
   };
@@ -114,7 +126,7 @@ export function Composer({ store, view }: ChatProps) {
     const { value, selectionStart, selectionEnd } = event.currentTarget as HTMLTextAreaElement;
     const given = pastedFilesOf(clipboardData) ?? (isTooLong(pasted) ? { files: [fileOf(pasted)] } : undefined);
     const link = given ? undefined : linkTo(pasted, value.slice(selectionStart, selectionEnd));
-    if (given) view.attach(given);
+    if (given) composing.attach(given);
     else if (link !== undefined) replace(selectionStart, selectionEnd, link);
     else return;
     event.preventDefault();
@@ -124,14 +136,14 @@ export function Composer({ store, view }: ChatProps) {
   if (blocked !== "") return <Blocked store={store} view={view} />;
   return (
     <form class="composer" onSubmit={submitting(submit)}>
-      <About view={view} />
-      <UploadList view={view} />
-      <Suggestions completion={completion} />
+      <About view={view} composing={composing} />
+      {files.length + uploads.length + composing.fitting.length > 0 && <UploadList {...{ store, view, composing }} />}
+      <Suggestions completion={completion} id={listId} />
       <div class="composer-row">
         <textarea
           ref={field}
           class="draft"
-          data-testid="composer"
+          data-testid={isInThread ? "thread-composer" : "composer"}
           aria-label={label}
           placeholder={label}
           enterkeyhint={isTouched() ? "enter" : "send"}
@@ -140,10 +152,10 @@ export function Composer({ store, view }: ChatProps) {
           value={text}
           readOnly={edit?.isSaving}
           aria-invalid={left < 0}
-          aria-describedby="composer-note"
+          aria-describedby={noteId}
           aria-autocomplete="list"
-          aria-controls={isSuggesting ? "suggestions" : undefined}
-          aria-activedescendant={isSuggesting ? `suggestion-${chosen}` : undefined}
+          aria-controls={isSuggesting ? listId : undefined}
+          aria-activedescendant={isSuggesting ? `${listId}-${chosen}` : undefined}
           onInput={({ currentTarget, inputType }) => {
             write(currentTarget.value);
             setCaret(currentTarget.selectionStart);
@@ -154,7 +166,7 @@ export function Composer({ store, view }: ChatProps) {
           onClick={noteCaret}
           onPaste={onPaste}
         />
-        {me.canAttach && <AttachButton isOff={edit !== undefined} onFiles={(files) => view.attach({ files })} />}
+        {me.canAttach && <AttachButton isOff={edit !== undefined} onFiles={(files) => composing.attach({ files })} />}
         <IconButton
           icon="smile"
           label="Emoji"
@@ -170,7 +182,7 @@ export function Composer({ store, view }: ChatProps) {
           disabled={!isReady}
         />
       </div>
-      <p id="composer-note" class={`composer-note ${speaks} ${left < 0 ? "over" : ""}`}>
+      <p id={noteId} class={`composer-note ${speaks} ${left < 0 ? "over" : ""}`}>
         <span class="typing" data-testid="typing">
           {typed}
         </span>
@@ -236,14 +248,15 @@ function AttachButton({ isOff, onFiles }: AttachButtonProps) {
 }
 
 /** Files beyond those that one message carries follow in further ones. */
-function post(view: RoomView, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
+function post(composing: Composing, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
   const reply = replyTo === undefined ? {} : { replyTo };
-  view.post(content, { ...reply, attachments: files.slice(0, MESSAGE_FILES_MAX) });
-  if (files.length > MESSAGE_FILES_MAX) post(view, "", files.slice(MESSAGE_FILES_MAX), undefined);
+  composing.post(content, { ...reply, attachments: files.slice(0, MESSAGE_FILES_MAX) });
+  if (files.length > MESSAGE_FILES_MAX) post(composing, "", files.slice(MESSAGE_FILES_MAX), undefined);
 }
 
-function editLast({ store, view }: ChatProps): void {
-  const last = view.state.messages.stored.findLast(({ sender, deleted }) => sender === view.self && !deleted);
+function editLast({ store, view, composing: { thread } }: WritingProps): void {
+  const messages = thread === undefined ? view.state.messages.stored : view.store.threads.of(thread).replies;
+  const last = messages.findLast(({ sender, deleted }) => sender === view.self && !deleted);
   if (last && view.store.abilitiesOf(last).edit) store.edit(last);
 }
 

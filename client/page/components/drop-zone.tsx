@@ -3,15 +3,16 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { ViewProps } from "./chat-props.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { filesOf } from "./clipboard.ts";
 
-interface DropZoneProps extends ViewProps {
+interface DropZoneProps extends ChatProps {
   /** The element that takes dropped files; without it, the whole window. */
   readonly within: RefObject<HTMLElement | null> | undefined;
 }
 
-export function DropZone({ view, within }: DropZoneProps) {
+export function DropZone({ store, view, within }: DropZoneProps) {
+  const { composing } = view;
   const [isOver, setOver] = useState(false);
   /** Whether the dragged file is an image of this page, which browsers offer as a file, too. */
   const isOwn = useRef(false);
@@ -26,7 +27,7 @@ export function DropZone({ view, within }: DropZoneProps) {
       // The browser handles dragged text.
       if (!hasFiles(event) || isOwn.current) return;
       event.preventDefault();
-      event.dataTransfer!.dropEffect = view.mayAttach ? "copy" : "none";
+      event.dataTransfer!.dropEffect = composing.mayAttach ? "copy" : "none";
       setOver(true);
     });
     on("dragleave", ({ relatedTarget }) => {
@@ -37,7 +38,9 @@ export function DropZone({ view, within }: DropZoneProps) {
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      if (view.mayAttach && !isOwn.current) view.attach(filesOf(event.dataTransfer!));
+      const isInThread = event.target instanceof Element && event.target.closest(".side-panel") !== null;
+      const to = isInThread && store.thread !== undefined ? view.composingIn(store.thread) : composing;
+      if (to.mayAttach && !isOwn.current) to.attach(filesOf(event.dataTransfer!));
     });
     return () => watching.abort();
   }, [view]);
@@ -51,7 +54,7 @@ export function DropZone({ view, within }: DropZoneProps) {
   if (!isOver) return null;
   return (
     <div class="drop-zone" data-testid="drop-zone">
-      <p>{view.mayAttach ? "Drop to attach" : "Files cannot be attached here"}</p>
+      <p>{composing.mayAttach ? "Drop to attach" : "Files cannot be attached here"}</p>
     </div>
   );
 }

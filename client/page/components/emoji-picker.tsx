@@ -50,7 +50,7 @@ export function EmojiPicker({ store, view }: ChatProps) {
       return void view.actions.react(message, emoji, !users?.includes(view.self));
     }
     const focused = (list.current!.getRootNode() as Document | ShadowRoot).activeElement as HTMLElement;
-    const draft = anchor.closest(".talk")!.querySelector<HTMLTextAreaElement>(".draft");
+    const draft = anchor.closest(".side-panel, .talk")!.querySelector<HTMLTextAreaElement>(".draft");
     if (draft) typeInto(draft, emoji);
     if (isKeptOpen) focused.focus();
   };

@@ -24,6 +24,7 @@ const PATHS = {
   next: "M9 5l7 7-7 7",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   info: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 11v5M12 8h.01",
+  thread: "M4 5h16v10h-9l-5 4v-4H4zM8 9h8M8 12h5",
   edit: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
   pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6",
   flag: "M5 21V4h12l-2 4 2 4H5",

@@ -1,5 +1,5 @@
 // Lists the actions of the open menu in groups: on a message, on a person, of the room, or of the reader. The menu draws them.
-import type { Message, Person } from "parley-rooms/client";
+import { threadOf, type Message, type Person } from "parley-rooms/client";
 
 import { hashOf } from "../state/address.ts";
 import { named } from "../state/names.ts";
@@ -48,6 +48,11 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
       store.hasLink && { label: "Copy link", icon: "link", act: () => void copyLink({ store, view }, message, anchor) },
       { label: "Details…", icon: "info", act: () => store.set({ dialog: { kind: "details", message: message.id } }) },
       can.edit && { label: "Edit", icon: "edit", act: () => store.edit(message) },
+      view.hasThreads && {
+        label: "Reply in thread",
+        icon: "thread",
+        act: () => store.openThread(threadOf(message) ?? message.id),
+      },
       unreadItem({ store, view }, message),
       ...featureItems({ store, view }, message),
       !message.origin && messageItem(store, { user: sender, name: message.name }),
@@ -130,6 +135,7 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
   return [
     [
       view.state.me.isModerator && { label: "Moderate this room…", icon: "shield", act: asking(store, "room") },
+      view.hasThreads && { label: "Threads", icon: "thread", act: () => store.open("threads") },
       hasLink && { label: "About this room…", icon: "info", act: asking(store, "about-room") },
       {
         label: "Jump to a date…",

@@ -224,13 +224,14 @@ export function MessageList({ store, view }: ChatProps) {
           onFocusIn={onFocusIn}
           // The next focus is known in the next frame.
           onFocusOut={() => requestAnimationFrame(again)}
-          onKeyDown={(event) => onRowKey(event, { store, view })}
-          onCopy={(event) => onRowsCopied(event, { view })}
+          onKeyDown={(event) => onRowKey(event, { store, view, composing: view.composing })}
+          onCopy={(event) => onRowsCopied(event, { view, composing: view.composing })}
         >
           {drawn.map((row) => (
             <RowView
               key={row.key}
               {...{ store, view, row, now }}
+              composing={view.composing}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
               hasFocus={row.key === focused}

@@ -5,16 +5,17 @@ import { bare, named } from "../state/names.ts";
 import { hueOf } from "../state/hue.ts";
 import { clockTime, exactTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatProps, ViewProps } from "./chat-props.ts";
+import type { ChatProps, ViewProps, WritingProps } from "./chat-props.ts";
 import { Attachments } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
 import { LinkCardView } from "./link-card.tsx";
 import { Reactions } from "./reactions.tsx";
 import { Tag } from "./tag.tsx";
+import { ThreadLine } from "./thread-line.tsx";
 import { Tools } from "./tools.tsx";
 
-interface MessageRowProps extends ChatProps {
+interface MessageRowProps extends WritingProps {
   readonly message: Message;
   readonly isHead: boolean;
   /** The reader points at it or has the focus in it. */
@@ -24,7 +25,8 @@ interface MessageRowProps extends ChatProps {
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { store, view, message, isHead, isActive, hasFocus, readers } = props;
+  const { store, view, composing, message, isHead, isActive, hasFocus, readers } = props;
+  const { thread } = composing;
   const time = clockTime(message.timestamp);
   return (
     <>
@@ -38,7 +40,8 @@ export function MessageRow(props: MessageRowProps) {
             <Time at={message.timestamp} text={time} class="side-time" />
           </>
         )}
-        {message.replyTo !== undefined && <Quote view={view} id={message.replyTo} />}
+        {/* In its thread, a reply to the first message needs no quote. */}
+        {message.replyTo !== undefined && message.replyTo !== thread && <Quote view={view} id={message.replyTo} />}
         {message.deleted ? (
           <p class="gone" data-time={time}>
             Message deleted{byPerson(view, message.deletedBy)}
@@ -61,7 +64,8 @@ export function MessageRow(props: MessageRowProps) {
         {readers.length > 0 && <SeenBy view={view} readers={readers} />}
       </div>
       {!message.deleted && message.reactions && <Reactions {...{ store, view, message, hasFocus }} />}
-      {isActive && !message.deleted && <Tools {...{ store, view, message, hasFocus }} />}
+      {thread === undefined && <ThreadLine {...{ store, view, message, hasFocus }} />}
+      {isActive && !message.deleted && <Tools {...{ store, view, composing, message, hasFocus }} />}
     </>
   );
 }

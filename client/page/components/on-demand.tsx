@@ -4,8 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { ChatProps } from "./chat-props.ts";
 
-export function onDemand(load: () => Promise<FunctionComponent<ChatProps>>): FunctionComponent<ChatProps> {
-  let loaded: FunctionComponent<ChatProps> | undefined;
+export function onDemand<Props extends ChatProps = ChatProps>(
+  load: () => Promise<FunctionComponent<Props>>,
+): FunctionComponent<Props> {
+  let loaded: FunctionComponent<Props> | undefined;
   return (props) => {
     const [, setLoaded] = useState(false);
     const fetchPart = async (): Promise<void> => {

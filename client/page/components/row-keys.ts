@@ -1,21 +1,23 @@
 // Handles keys on messages: up and down lead to the neighbours of a focused one, letters to its actions, and copying several keeps their
 // authors. The message list calls it.
-import { fileNamesOf } from "parley-rooms/client";
+import { fileNamesOf, type Message } from "parley-rooms/client";
 
+import type { Composing } from "../state/composing.ts";
 import { bare } from "../state/names.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { clockTime } from "../state/times.ts";
-import type { ChatProps, ViewProps } from "./chat-props.ts";
+import type { WritingProps } from "./chat-props.ts";
 
-export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void {
+export function onRowKey(event: KeyboardEvent, { store, view, composing }: WritingProps): void {
   const row = event.target as HTMLElement;
   // Not for a button or link inside the message.
   if (!row.matches("li[data-testid=message]") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "ArrowUp" || event.key === "ArrowDown") return moveTo(event, row);
-  const message = view.state.messages.stored.find(({ seq }) => String(seq) === row.dataset["seq"]);
+  const message = messagesOf(view, composing).find(({ seq }) => String(seq) === row.dataset["seq"]);
   if (!message) return;
   const can = view.store.abilitiesOf(message);
   const actions: Readonly<Record<string, (() => void) | false>> = {
-    r: can.reply && (() => view.writing.reply(message.id)),
+    r: can.reply && (() => composing.writing.reply(message.id)),
     e: can.edit && (() => store.edit(message)),
     "+": can.react && (() => store.set({ picking: { anchor: row, message: message.id } })),
     d: () => store.set({ dialog: { kind: "date", at: message.timestamp } }),
@@ -25,6 +27,13 @@ export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void
   if (!action) return;
   event.preventDefault();
   action();
+}
+
+/** Those of the list in which the reader writes. */
+function messagesOf(view: RoomView, { thread }: Composing): readonly Message[] {
+  if (thread === undefined) return view.state.messages.stored;
+  const { first, replies } = view.store.threads.of(thread);
+  return first ? [first, ...replies] : replies;
 }
 
 function moveTo(event: KeyboardEvent, row: Element): void {
@@ -39,9 +48,11 @@ function moveTo(event: KeyboardEvent, row: Element): void {
 }
 
 /** Copies the messages of the selection as text with authors and times, where there are several; a part of one is copied as it is. */
-export function onRowsCopied(event: ClipboardEvent, { view }: ViewProps): void {
+export function onRowsCopied(
+  event: ClipboardEvent,
+  { view, composing }: Pick<WritingProps, "view" | "composing">,
+): void {
   const list = event.currentTarget as HTMLElement;
-  const { stored } = view.state.messages;
   const selection = (list.getRootNode() as Document).getSelection?.() ?? getSelection();
   if (!selection?.rangeCount) return;
   const range = selection.getRangeAt(0);
@@ -49,7 +60,7 @@ export function onRowsCopied(event: ClipboardEvent, { view }: ViewProps): void {
   const seqs = new Set(rows.map((row) => Number(row.dataset["seq"])));
   if (seqs.size < 2) return;
   let author = "";
-  const lines = stored
+  const lines = messagesOf(view, composing)
     .filter(({ seq }) => seqs.has(seq))
     .map((message) => {
       const { sender, name, timestamp, content, deleted } = message;

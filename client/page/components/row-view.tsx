@@ -2,14 +2,14 @@
 // message list calls it.
 import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatProps, WritingProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { invite, inviteLabel } from "./menu-items.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 import { typeInto } from "./type-into.ts";
 
-interface RowViewProps extends ChatProps {
+interface RowViewProps extends WritingProps {
   readonly row: Row;
   readonly now: number;
   /** Tab leads to this row; from here the arrow keys lead to the others. */
@@ -117,7 +117,7 @@ function FirstSteps({ store, view }: ChatProps) {
 
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({ store, view, row, isTabStop, isActive, hasFocus, isTarget, readers }: Of<"message">) {
+function MessageItem({ store, view, composing, row, isTabStop, isActive, hasFocus, isTarget, readers }: Of<"message">) {
   const { key, message, isHead } = row;
   const isOwn = message.sender === view.self;
   const isToMe = message.mentions?.includes(view.self) === true;
@@ -130,7 +130,7 @@ function MessageItem({ store, view, row, isTabStop, isActive, hasFocus, isTarget
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ store, view, message, isHead, isActive, hasFocus, readers }} />
+      <MessageRow {...{ store, view, composing, message, isHead, isActive, hasFocus, readers }} />
     </li>
   );
 }

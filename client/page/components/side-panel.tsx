@@ -1,4 +1,4 @@
-// The panel beside the messages; on a phone it covers them. The member list, the search and the list of mentions draw it.
+// The panel beside the messages; on a phone it covers them. The member list, the search, the list of mentions and threads draw it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -12,10 +12,12 @@ export const coversMessages = (): boolean => matchMedia("(max-width: 48rem)").ma
 interface SidePanelProps {
   readonly store: ChatStore;
   readonly title: string;
+  /** Buttons beside the title. */
+  readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function SidePanel({ store, title, children }: SidePanelProps) {
+export function SidePanel({ store, title, tools, children }: SidePanelProps) {
   const panel = useRef<HTMLElement>(null);
   useLayoutEffect(() => focusKeeper(panel.current!), []);
   return (
@@ -23,6 +25,7 @@ export function SidePanel({ store, title, children }: SidePanelProps) {
       <header class="bar">
         <h2>{title}</h2>
         <span class="spring" />
+        {tools}
         <IconButton icon="close" label="Close" onClick={() => store.open(undefined)} />
       </header>
       {children}

@@ -1,17 +1,17 @@
 // The buttons of the message under the pointer or with the focus: react, reply, and the menu. The message row draws them.
 import type { Message } from "parley-rooms/client";
 
-import type { ChatProps } from "./chat-props.ts";
+import type { WritingProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 import type { IconName } from "./icons.tsx";
 
-interface ToolsProps extends ChatProps {
+interface ToolsProps extends WritingProps {
   readonly message: Message;
   /** Whether the message has the focus: Tab passes by the buttons of one that the mouse points at. */
   readonly hasFocus: boolean;
 }
 
-export function Tools({ store, view, message, hasFocus }: ToolsProps) {
+export function Tools({ store, view, composing, message, hasFocus }: ToolsProps) {
   const { id } = message;
   const can = view.store.abilitiesOf(message);
   const tool = (icon: IconName, testId: string, label: string, act: (button: Element) => void) => (
@@ -24,7 +24,7 @@ export function Tools({ store, view, message, hasFocus }: ToolsProps) {
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && tool("smile", "react", "React", (anchor) => store.set({ picking: { anchor, message: id } }))}
-      {can.reply && tool("reply", "reply", "Reply", () => view.writing.reply(id))}
+      {can.reply && tool("reply", "reply", "Reply", () => composing.writing.reply(id))}
       {tool("more", "more", "More actions", (anchor) => store.set({ menu: { anchor, message: id } }))}
     </div>
   );

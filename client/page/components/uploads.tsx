@@ -1,4 +1,4 @@
-// Draws the files of the draft, pictures and films as small pictures: uploaded ones, and those under way with their progress. The app draws it in the composer.
+// Draws the files of the draft, pictures and films as small pictures: uploaded ones, and those under way with their progress. The composer draws it, and loads it with the first file.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment, SendFailure, Welcome } from "parley-rooms/client";
@@ -8,15 +8,16 @@ import { named } from "../state/names.ts";
 import { smallOf, type Picture } from "../state/pictures.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
-import type { ViewProps } from "./chat-props.ts";
+import type { ViewProps, WritingProps } from "./chat-props.ts";
 import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 import { usePicture } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
 
-export function UploadList({ view }: ViewProps) {
-  const { state, store, writing, fitting, isOver, refused } = view;
-  const { uploads, welcome } = state;
+export function UploadList({ view, composing }: Pick<WritingProps, "view" | "composing">) {
+  const { state, store, isOver } = view;
+  const { writing, fitting, uploads, refused } = composing;
+  const { welcome } = state;
   const isFitting = fitting.length > 0 && !isOver;
   if (uploads.length + writing.files.length === 0 && !isFitting) return null;
   return (
@@ -31,7 +32,7 @@ export function UploadList({ view }: ViewProps) {
           ...writing.files.map((file) => (
             // That of its upload, so that a button which is being pressed when the upload ends stays there.
             <Chip
-              key={view.uploadOf(file.key) ?? file.key}
+              key={composing.uploadOf(file.key) ?? file.key}
               name={file.name}
               note={bytesText(file.size)}
               type={file.type}
@@ -47,7 +48,7 @@ export function UploadList({ view }: ViewProps) {
               note={error ? problemOf(error, size, welcome) : bytesText(size)}
               type={file.type}
               isFailed={error !== undefined}
-              onRemove={() => view.removeUpload(id)}
+              onRemove={() => composing.removeUpload(id)}
             >
               {preview && !error && <PictureOf bytes={preview} />}
               {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}

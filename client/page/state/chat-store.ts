@@ -2,6 +2,7 @@
 // each change is drawn once per frame.
 import {
   claimsOf,
+  threadOf,
   unreadOf,
   type JoinedRoom,
   type Message,
@@ -224,13 +225,14 @@ export class ChatStore extends OpenParts {
       inherit: (user: string) => this.#identity.inheritanceOf(user),
       changed: () => this.#onViewChanged(),
       announce: (text: Announcement) => this.announce(text),
+      hasThreads: !this.isEmbedded,
       spoken: (message: Message) => this.#notices.notifyHere(message),
     };
     this.view = new RoomView(this.#ports.base, room, token, hooks, this.lastRead.in(room));
-    void this.view.add(this.#files.get(room) ?? []);
+    void this.view.composing.add(this.#files.get(room) ?? []);
     this.announcements = [];
     this.ui = {};
-    if (this.panel === "rooms") this.panel = undefined;
+    if (this.panel === "rooms" || this.panel === "thread") this.panel = undefined;
     if (!this.isEmbedded)
       this.directory ??= new RoomDirectory({
         base: this.#ports.base,
@@ -505,9 +507,13 @@ export class ChatStore extends OpenParts {
     this.enter(room);
   }
 
+  /** A message of the open thread is edited there. */
   edit(message: Message): void {
-    const { view } = this;
-    view?.writing.beginEdit({ id: message.id, content: view.people.withNames(message.content) });
+    const { view, thread } = this;
+    if (!view) return;
+    const isThere = thread !== undefined && thread === (threadOf(message) ?? message.id);
+    const composing = isThere ? view.composingIn(thread) : view.composing;
+    composing.writing.beginEdit({ id: message.id, content: view.people.withNames(message.content) });
   }
 
   announce(text: Announcement): void {

@@ -5,7 +5,7 @@ import type { RoomView } from "./room-view.ts";
 import type { Unfinished } from "./stored-data.ts";
 
 /** The panel beside the messages; on a phone, over them. */
-export type Panel = "rooms" | "members" | "search" | "mentions" | undefined;
+export type Panel = "rooms" | "members" | "search" | "mentions" | "threads" | "thread" | undefined;
 
 /** A menu of actions on a message or a person, or of the reader; otherwise of the room. */
 interface Menu {
@@ -47,6 +47,7 @@ export interface Overlays {
 export abstract class OpenParts {
   abstract view: RoomView | undefined;
   panel: Panel;
+  #thread = "";
   ui: Overlays = {};
 
   /** Draws the whole again. */
@@ -55,6 +56,18 @@ export abstract class OpenParts {
   open(panel: Panel): void {
     this.panel = this.panel === panel ? undefined : panel;
     this.changed();
+  }
+
+  /** @param id of the first message of the thread */
+  openThread(id: string): void {
+    this.panel = "thread";
+    this.#thread = id;
+    this.changed();
+  }
+
+  /** The open thread: the `id` of its first message. */
+  get thread(): string | undefined {
+    return this.panel === "thread" ? this.#thread : undefined;
   }
 
   /** How many layers lie over the messages: a panel, and over it a dialog, menu or picker. */

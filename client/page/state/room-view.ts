@@ -1,8 +1,8 @@
 // The view of one room on the screen, from joining to leaving: the room's store, the composer's state, and its events in words for the
 // reader. The chat store creates it, components draw it; it does not know the document.
 import {
-  type Attachment,
   type Blocked,
+  type Claims,
   claimsOf,
   type Connection,
   connectRoom,
@@ -18,24 +18,23 @@ import {
   type Room,
   type RoomState,
   type RoomStore,
-  type SendOptions,
   speaksTo,
-  type Upload,
 } from "parley-rooms/client";
 
 import { Actions } from "./actions.ts";
+import { Composing } from "./composing.ts";
 import { describeModeration } from "./describe-moderation.ts";
 import type { LastRead } from "./last-read.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
-import { bare, named } from "./names.ts";
+import { named } from "./names.ts";
 import { People } from "./people.ts";
-import { fitPhoto, notePicture, previewOf } from "./pictures.ts";
+import { previewOf } from "./pictures.ts";
 import { Pinned } from "./pinned.ts";
 import { Reported } from "./reported.ts";
 import { describeFailure } from "./room-answers.ts";
 import { isDirect } from "./room-items.ts";
 import { ConnectionDisplay, type ShownConnection } from "./shown-connection.ts";
-import { Writing } from "./writing.ts";
+import type { Writing } from "./writing.ts";
 
 /** How long the line about a moderator's action stays. */
 const NEWS_MS = 15_000;
@@ -61,15 +60,10 @@ export interface RoomViewHooks {
   readonly changed: () => void;
   /** Reads an event aloud, for readers who cannot see the page. */
   readonly announce: (announcement: Announcement) => void;
+  /** Whether the page can show threads: an embedded chat does not. */
+  readonly hasThreads: boolean;
   /** A message speaks to the reader. */
   readonly spoken?: (message: Message) => void;
-}
-
-/** What the reader chose, dropped or pasted. */
-export interface Given {
-  readonly files: Iterable<File>;
-  /** The names of folders, which browsers give as files that cannot be read. */
-  readonly folders?: readonly string[];
 }
 
 export class RoomView {
@@ -81,15 +75,14 @@ export class RoomView {
   readonly store: RoomStore;
   readonly people = new People(() => this.state.names);
   readonly actions: Actions;
-  readonly writing: Writing;
+  /** What the reader writes in the stream. */
+  readonly composing: Composing;
   readonly pinned: Pinned;
   readonly reported: Reported;
   /** Long messages that the reader has opened, by `id`. */
   readonly opened = new Set<string>();
-  /** Chosen files that are made ready for their upload. */
-  fitting: readonly File[] = [];
-  /** Uploads that had failed before the last message was sent: the reader knows that it went without them. */
-  readonly #leftOut = new WeakSet<Upload>();
+  /** What they write in threads, by the `id` of the first message. */
+  readonly #inThreads = new Map<string, Composing>();
   /** The newest notice or error of the room, until the reader dismisses it. */
   notice = "";
   /** Whether the list of messages is before the reader's eyes. */
@@ -100,8 +93,8 @@ export class RoomView {
   readonly #hooks: RoomViewHooks;
   readonly #display: ConnectionDisplay;
   #problem: Problem | undefined;
-  /** The order in which the reader chose the files: a later one may arrive first. */
-  readonly #places = new Map<string, number>();
+  #writer: Pick<Claims, "user" | "name"> | undefined;
+  readonly #newComposing: (thread?: string) => Composing;
 
   /** What the reader read here last, for a page that opens without a network. */
   readonly #last: LastRead | undefined;
@@ -115,8 +108,13 @@ export class RoomView {
     this.#hooks = hooks;
     const changed = (): void => hooks.changed();
     this.#display = new ConnectionDisplay(changed);
-    const save = (id: string, text: string): Promise<string> => this.actions.edit(id, this.people.withIds(text));
-    this.writing = new Writing({ base, room, changed, save });
+    // Before the connection asks for a token, which names the writer.
+    const { people } = this;
+    const save = (id: string, text: string): Promise<string> => this.actions.edit(id, people.withIds(text));
+    const show = (text: string): void => this.show(text);
+    const ports = { base, room, people, store: () => this.store, changed, show, save, isOver: () => this.isOver };
+    this.#newComposing = (thread) => new Composing(ports, thread);
+    this.composing = this.#newComposing();
     const connected = connectRoom(base, room, {
       token: (refused) => this.#findToken(refused),
       inherit: (user) => hooks.inherit(user),
@@ -162,6 +160,34 @@ export class RoomView {
     return me.isModerator || (this.blocked === "" && reading.lastSeq === 0 && !modes[what]);
   }
 
+  get writing(): Writing {
+    return this.composing.writing;
+  }
+
+  /** What the reader writes in a thread. @param id of its first message */
+  composingIn(id: string): Composing {
+    const known = this.#inThreads.get(id);
+    if (known) return known;
+    const composing = this.#newComposing(id);
+    this.#inThreads.set(id, composing);
+    if (this.#writer) composing.writing.setWriter(this.#writer);
+    return composing;
+  }
+
+  get #composers(): readonly Composing[] {
+    return [this.composing, ...this.#inThreads.values()];
+  }
+
+  #setWriter(writer: Pick<Claims, "user" | "name">): void {
+    this.#writer = writer;
+    for (const { writing } of this.#composers) writing.setWriter(writer);
+  }
+
+  /** Whether the room answers questions about threads, and the page has a place for them. */
+  get hasThreads(): boolean {
+    return this.state.welcome?.threads === true && this.#hooks.hasThreads;
+  }
+
   /** Why nothing can be written here at all; empty when it can. */
   get blocked(): string {
     const { blocked } = this.state.me;
@@ -186,43 +212,6 @@ export class RoomView {
   wordsOf(id: string): string {
     const message = this.messageOf(id);
     return message ? this.people.withNames(message.content) || fileNamesOf(message) : "";
-  }
-
-  post(content: string, options?: SendOptions): void {
-    for (const upload of this.state.uploads) this.#leftOut.add(upload);
-    void this.store.send(this.people.withIds(content), options);
-  }
-
-  /** Whether the reader may attach files to what they write now. */
-  get mayAttach(): boolean {
-    const { canAttach, blocked } = this.state.me;
-    return canAttach && !blocked && !this.isOver && !this.writing.edit;
-  }
-
-  attach({ files, folders = [] }: Given): void {
-    if (!this.mayAttach) return this.show("Files cannot be attached here.");
-    void this.add(files);
-    const names = folders.map((name) => `“${bare(name)}”`).join(", ");
-    if (folders.length === 1) this.show(`${names} is a folder. Attach the files in it instead.`);
-    if (folders.length > 1) this.show(`${names} are folders. Attach the files in them instead.`);
-  }
-
-  /** Uploads files, large photos made smaller. If the room is over before they are ready, the next view of it goes on with them. */
-  async add(files: Iterable<File>): Promise<void> {
-    // At once: the list of an input is emptied.
-    const chosen = Array.from(files);
-    this.fitting = [...this.fitting, ...chosen];
-    this.#hooks.changed();
-    const fitted = await Promise.all(chosen.map(fitPhoto));
-    if (this.isOver) return;
-    this.fitting = this.fitting.filter((file) => !chosen.includes(file));
-    this.store.addFiles(fitted);
-    this.#hooks.changed();
-  }
-
-  /** Files of the message that is being written which the room has not got: it goes without them. */
-  get refused(): readonly Upload[] {
-    return this.state.uploads.filter((upload) => upload.error && !this.#leftOut.has(upload));
   }
 
   show(text: string): void {
@@ -253,11 +242,10 @@ export class RoomView {
 
   /** @returns the chosen files that the room has not got yet, for the next view of it */
   leave(): readonly File[] {
-    const uploads = this.state.uploads.filter((upload) => !this.#leftOut.has(upload));
-    const files = [...uploads.map(({ file }) => file), ...this.fitting];
-    this.writing.close();
+    const { unsent } = this.composing;
+    for (const { writing } of this.#composers) writing.close();
     this.#close();
-    return files;
+    return unsent;
   }
 
   #close(): void {
@@ -268,7 +256,7 @@ export class RoomView {
   #listen(room: Room): void {
     this.store.subscribe(() => this.#onChanged());
     room.on("connection", (connection) => this.#onConnection(connection));
-    room.on("welcome", (welcome) => this.writing.setWriter(welcome));
+    room.on("welcome", (welcome) => this.#setWriter(welcome));
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("message-state", (state) => this.#onMessageState(state));
     room.on("moderation", (change) => this.#onModeration(change));
@@ -285,7 +273,7 @@ export class RoomView {
       const current = this.#token.current();
       const token = typeof current === "string" ? current : await current;
       const claims = claimsOf(token);
-      if (claims) this.writing.setWriter(claims);
+      if (claims) this.#setWriter(claims);
       return token;
     } catch (error) {
       // While it is being made, the room cannot be closed yet.
@@ -302,18 +290,16 @@ export class RoomView {
   }
 
   #onChanged(): void {
-    const { problem, uploads } = this.state;
+    const { problem } = this.state;
     if (problem && problem !== this.#problem) this.notice = this.#describe(problem);
     this.#problem = problem;
-    if (this.state.messages.isLoaded)
-      this.writing.follow((id) => {
-        const message = this.messageOf(id);
-        return message && this.people.withNames(message.content);
-      });
-    for (const { id, attachment, preview } of uploads) {
-      if (!attachment) continue;
-      if (attachment.preview && preview) notePicture(attachment.preview, preview);
-      this.#adopt(id, attachment);
+    for (const composing of this.#composers) {
+      if (this.state.messages.isLoaded)
+        composing.writing.follow((id) => {
+          const message = this.messageOf(id);
+          return message && this.people.withNames(message.content);
+        });
+      composing.adopt();
     }
     this.#hooks.changed();
   }
@@ -327,26 +313,6 @@ export class RoomView {
     if (what === "jump" && this.state.connection.state !== "connected")
       return "That message cannot be loaded without a connection.";
     return `Messages could not be loaded. ${failure}`;
-  }
-
-  /** @returns the id of the upload by which a file of the draft came; none if the draft had it when the page was loaded */
-  uploadOf(key: string): number | undefined {
-    return this.#places.get(key);
-  }
-
-  /** Takes the file of an upload out of the message: its button may be pressed after the upload has ended, and before that is drawn. */
-  removeUpload(id: number): void {
-    this.store.removeUpload(id);
-    const ended = this.writing.files.find(({ key }) => this.uploadOf(key) === id);
-    if (ended) this.writing.detach(ended.key);
-  }
-
-  /** An uploaded file becomes a part of the draft. */
-  #adopt(id: number, attachment: Attachment): void {
-    this.#places.set(attachment.key, id);
-    this.store.removeUpload(id);
-    const placeOf = ({ key }: Attachment): number => this.#places.get(key) ?? 0;
-    this.writing.attach([...this.writing.files, attachment].sort((a, b) => placeOf(a) - placeOf(b)));
   }
 
   #onConnection(connection: Connection): void {

@@ -24,9 +24,20 @@ interface Shown {
   readonly self: string;
   /** The first message that is new to the reader comes after this one; nothing is marked without it. */
   readonly unreadAfter: number | undefined;
+  /** The `id` of the first message of the thread that is shown: all replies are to it. */
+  readonly thread?: string;
 }
 
-export function rowsOf({ messages, outgoing, hasEarlier, hasLater, notShown, self, unreadAfter }: Shown): Row[] {
+export function rowsOf({
+  messages,
+  outgoing,
+  hasEarlier,
+  hasLater,
+  notShown,
+  self,
+  unreadAfter,
+  thread,
+}: Shown): Row[] {
   const rows: Row[] = hasEarlier ? [] : [{ kind: "beginning", key: "beginning" }];
   let before: Message | undefined;
   let day: Day | undefined;
@@ -51,7 +62,7 @@ export function rowsOf({ messages, outgoing, hasEarlier, hasLater, notShown, sel
       // The line is needed only below a message that was read.
       if (before) rows.push({ kind: "unread", key: "unread" });
     }
-    const isHead = isNewDay || isFirstUnread || !before || !goesOn(before, message);
+    const isHead = isNewDay || isFirstUnread || !before || !goesOn(before, message, thread);
     rows.push({ kind: "message", key: `m${message.seq}`, message, isHead });
     before = message;
   }
@@ -65,9 +76,9 @@ export function rowsOf({ messages, outgoing, hasEarlier, hasLater, notShown, sel
   return rows;
 }
 
-function goesOn(before: Message, message: Message): boolean {
+function goesOn(before: Message, message: Message, thread?: string): boolean {
   const isSame = before.sender === message.sender && before.name === message.name;
-  return isSame && message.timestamp - before.timestamp < GROUP_MS && message.replyTo === undefined;
+  return isSame && message.timestamp - before.timestamp < GROUP_MS && (message.replyTo ?? thread) === thread;
 }
 
 interface Day {

@@ -78,6 +78,7 @@ function begin(current: () => string = () => "token"): RoomView {
       inherit: (user) => identity.inheritanceOf(user),
       changed: () => {},
       announce: (text) => announced.push(saidNow(text)),
+      hasThreads: true,
     },
   );
 }
@@ -112,7 +113,7 @@ it("fetches changes made while it was away, also after the room was created agai
 });
 
 it("an outgoing message that was stored long ago makes no gap in the timeline", async () => {
-  view.post("long ago");
+  view.composing.post("long ago");
   history = [951, 952].map((seq) => messageOf(seq, `m${seq}`));
   answers["history"] = () => ({ ok: true, messages: history, hasMore: true });
   answers["chat-message"] = () => ({ ok: true, id: "5", seq: 5, timestamp: 1, duplicate: true });
@@ -187,7 +188,7 @@ describe("where the reader's clock is off by an hour", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(hold()).toBe("");
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: roomNow() });
-    view.post("hello");
+    view.composing.post("hello");
     await vi.advanceTimersByTimeAsync(0);
     expect(hold()).toBe("Slow mode: next message in 30 s");
   });
@@ -265,7 +266,7 @@ it("every failed message can be sent again, even beyond the number kept", async 
   await enter("first");
   answers["chat-message"] = () => ({ error: { code: "MUTED", message: "You are muted" } });
   for (let n = 0; n <= FAILED_MAX; n++) {
-    view.post(`m${n}`);
+    view.composing.post(`m${n}`);
     await vi.advanceTimersByTimeAsync(0);
   }
   let seq = 0;

@@ -1,0 +1,39 @@
+// The line under a message that has replies: it opens them as a thread. The message row draws it.
+import type { Message } from "parley-rooms/client";
+
+import { briefTime } from "../state/times.ts";
+import { Avatar } from "./avatar.tsx";
+import type { ChatProps } from "./chat-props.ts";
+
+interface ThreadLineProps extends ChatProps {
+  readonly message: Message;
+  readonly hasFocus: boolean;
+}
+
+export const repliesText = (count: number): string => (count === 1 ? "1 reply" : `${count} replies`);
+
+export function ThreadLine({ store, view, message: { id }, hasFocus }: ThreadLineProps) {
+  const replies = view.hasThreads ? view.store.threads.repliesTo(id) : undefined;
+  if (!replies) return null;
+  const { count, lastMs, people, isPartial } = replies;
+  const unread = view.store.threads.own.threads.find((thread) => thread.id === id)?.unread ?? 0;
+  return (
+    <button
+      type="button"
+      class="thread-line"
+      data-testid="thread-line"
+      aria-expanded={store.thread === id}
+      tabIndex={hasFocus ? 0 : -1}
+      onClick={() => store.openThread(id)}
+    >
+      <span class="faces">
+        {people.map((user) => (
+          <Avatar key={user} user={user} name={view.people.nameOf(user)} small />
+        ))}
+      </span>
+      <b>{isPartial ? `${count} or more replies` : repliesText(count)}</b>
+      {unread > 0 && <span class="badge">{unread} new</span>}
+      {!isPartial && <span class="muted">last {briefTime(lastMs, view.store.now())}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,43 @@
+// Counts replies by thread in a part of the history. The store's threads and applications call it. Pure.
+import type { Message } from "../../src/protocol/chat-events.ts";
+
+/** The replies to one message. */
+export interface Replies {
+  readonly count: number;
+  /** When the newest was posted, in the room's time. */
+  readonly lastMs: number;
+  /** The ids of those who replied last, three at most, the last one first. */
+  readonly people: readonly string[];
+  /** There may be more behind the loaded part of the history. */
+  readonly isPartial: boolean;
+}
+
+const PEOPLE_MAX = 3;
+
+/** The `id` of the first message of the thread of a reply; `undefined` for a message that is none. */
+export const threadOf = ({ thread, replyTo }: Pick<Message, "thread" | "replyTo">): string | undefined =>
+  thread ?? replyTo;
+
+/**
+ * By the `id` of the first message of each thread.
+ * @param isPartial whether there may be more replies than these messages have
+ */
+export function repliesIn(messages: readonly Message[], isPartial: boolean): ReadonlyMap<string, Replies> {
+  const found = new Map<string, Replies>();
+  for (const message of messages) {
+    const id = message.deleted ? undefined : threadOf(message);
+    if (id === undefined) continue;
+    const { count = 0, people = [] } = found.get(id) ?? {};
+    found.set(id, {
+      count: count + 1,
+      lastMs: message.timestamp,
+      people: withPerson(people, message.sender),
+      isPartial,
+    });
+  }
+  return found;
+}
+
+/** Puts whoever replied last before the others. */
+export const withPerson = (people: readonly string[], sender: string): string[] =>
+  [sender, ...people.filter((user) => user !== sender)].slice(0, PEOPLE_MAX);
