@@ -1,5 +1,5 @@
-// What fingers do on messages: a long press opens the sheet, a swipe to the left replies. The message list calls it. A swipe to the right
-// is Back in some browsers, so it means nothing here.
+// What fingers do on messages: a long press opens the sheet, a swipe to the left replies. The message list loads it where there may be fingers.
+// A swipe to the right is Back in some browsers, so it means nothing here.
 import type { Message } from "parley-rooms/client";
 import { render } from "preact";
 
@@ -28,9 +28,9 @@ interface Touch {
   readonly y: number;
 }
 
-/** @returns what ends it */
-export function hearGestures(list: HTMLElement, { store, view }: ChatProps): () => void {
-  const hearing = new AbortController();
+/** @param list none where the room was left before this was loaded */
+export function hearGestures(list: HTMLElement | null, { store, view }: ChatProps, signal: AbortSignal): void {
+  if (!list || signal.aborted) return;
   let touch: Touch | undefined;
   let swipe: Swipe | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -82,7 +82,6 @@ export function hearGestures(list: HTMLElement, { store, view }: ChatProps): () 
     openSheet();
   };
 
-  const { signal } = hearing;
   list.addEventListener("pointerdown", onDown, { signal });
   list.addEventListener("pointermove", onMove, { signal });
   list.addEventListener("pointerup", onUp, { signal });
@@ -90,7 +89,6 @@ export function hearGestures(list: HTMLElement, { store, view }: ChatProps): () 
   list.addEventListener("pointercancel", end, { signal });
   list.addEventListener("contextmenu", onContextMenu, { signal });
   signal.addEventListener("abort", end);
-  return () => hearing.abort();
 }
 
 /** A message that follows the finger, with the sign of a reply beside it. */

@@ -9,7 +9,6 @@ import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
-import { hearGestures } from "./gestures.ts";
 import { Button } from "./controls.tsx";
 import { useNow, usePulse } from "./hooks.ts";
 import {
@@ -154,7 +153,13 @@ export function MessageList({ store, view }: ChatProps) {
     // The composer resizes while the reader types, before anything is drawn. Runs after the composer's own listeners.
     const onInput = (): void =>
       queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
-    const endGestures = hearGestures(list.current!, { store, view });
+    const leaving = new AbortController();
+    if (hasTouch())
+      void import("./gestures.ts").then(
+        ({ hearGestures }) => hearGestures(list.current, { store, view }, leaving.signal),
+        // Without them there are the buttons of each message.
+        () => {},
+      );
     const leave = (): void => {
       const { key = "", offset = 0 } = place.anchor ?? {};
       const [, seq] = /^m(\d+)$/.exec(key) ?? [];
@@ -166,7 +171,7 @@ export function MessageList({ store, view }: ChatProps) {
     const talk = scroller.current!.closest(".talk")!;
     talk.addEventListener("input", onInput);
     return () => {
-      endGestures();
+      leaving.abort();
       talk.removeEventListener("input", onInput);
       watching.disconnect();
       seeing.disconnect();
@@ -293,6 +298,8 @@ function Skeleton() {
 
 const rowOf = (event: Event): string =>
   (event.target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
+
+const hasTouch = (): boolean => matchMedia("(any-pointer: coarse)").matches;
 
 const isHovering = (): boolean => matchMedia("(hover: hover)").matches;
 
