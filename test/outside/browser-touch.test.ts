@@ -257,6 +257,19 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   expect(sign.x + sign.width).toBeLessThanOrEqual(390);
   await finger.touch("touchEnd");
   await replies(ada).getByText("swipe me").waitFor();
+  // Where one reads to the left, all is the other way.
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  await ada.say("once more");
+  await replies(ada).waitFor({ state: "detached" });
+  await page.evaluate(() => (document.documentElement.dir = "rtl"));
+  const y = (await middleOf(row)).y;
+  await finger.swipe({ x: 200, y }, { x: -100 });
+  await isIdle();
+  await finger.drag({ x: 200, y }, { x: 100 });
+  await hint.waitFor();
+  expect(Number.parseFloat(await moved())).toBeGreaterThan(50);
+  await finger.touch("touchEnd");
+  await replies(ada).getByText("swipe me").waitFor();
   expect(ada.complaints).toEqual([]);
   await ada.close();
   ben.disconnect();

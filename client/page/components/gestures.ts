@@ -1,5 +1,5 @@
-// What fingers do on messages: a long press opens the sheet, a swipe to the left replies. The message list loads it where there may be fingers.
-// A swipe to the right is Back in some browsers, so it means nothing here.
+// What fingers do on messages: a long press opens the sheet, and a swipe replies, to the left, or to the right where one reads to the left.
+// The other way is Back in some browsers, so it means nothing here. The message list loads it where there may be fingers.
 import type { Message } from "parley-rooms/client";
 import { render } from "preact";
 
@@ -61,13 +61,16 @@ export function hearGestures(list: HTMLElement | null, { store, view }: ChatProp
   };
   const onMove = ({ clientX, clientY }: PointerEvent): void => {
     if (!touch) return;
+    const isLeftwards = getComputedStyle(list).direction === "ltr";
     const [right, down] = [clientX - touch.x, clientY - touch.y];
-    if (swipe) return swipe.move(-right);
+    const along = isLeftwards ? -right : right;
+    if (swipe) return swipe.move(along);
     if (Math.hypot(right, down) < REST_PX) return;
     clearTimeout(timer);
-    const isOthers = touch.x > innerWidth - EDGE_PX || touch.target.closest(SCROLLED);
-    if (-right > Math.abs(down) && !isOthers && view.store.abilitiesOf(touch.message).reply)
-      swipe = new Swipe(touch.row);
+    const fromEdge = isLeftwards ? innerWidth - touch.x : touch.x;
+    const isOthers = fromEdge < EDGE_PX || touch.target.closest(SCROLLED);
+    if (along > Math.abs(down) && !isOthers && view.store.abilitiesOf(touch.message).reply)
+      swipe = new Swipe(touch.row, isLeftwards);
     else touch = undefined;
   };
   const onUp = (): void => {
@@ -95,10 +98,12 @@ export function hearGestures(list: HTMLElement | null, { store, view }: ChatProp
 class Swipe {
   readonly #row: HTMLElement;
   readonly #hint = document.createElement("span");
+  readonly #isLeftwards: boolean;
   #px = 0;
 
-  constructor(row: HTMLElement) {
+  constructor(row: HTMLElement, isLeftwards: boolean) {
     this.#row = row;
+    this.#isLeftwards = isLeftwards;
     this.#hint.className = "swipe-hint";
     render(Icon({ name: "reply" }), this.#hint);
     row.append(this.#hint);
@@ -108,17 +113,21 @@ class Swipe {
     return this.#px >= REPLY_PX;
   }
 
+  get #moved(): string {
+    return `${this.#isLeftwards ? -this.#px : this.#px}px`;
+  }
+
   move(px: number): void {
     this.#px = Math.min(FAR_PX, Math.max(0, px));
     this.#hint.classList.toggle("far", this.isFar);
     this.#hint.style.opacity = String(Math.min(1, this.#px / REPLY_PX));
-    if (!isStill()) this.#row.style.translate = `${-this.#px}px`;
+    if (!isStill()) this.#row.style.translate = this.#moved;
   }
 
   end(): void {
     this.#hint.remove();
     this.#row.style.translate = "";
-    if (!isStill()) this.#row.animate({ translate: [`${-this.#px}px`, "0"] }, { duration: 150, easing: "ease-out" });
+    if (!isStill()) this.#row.animate({ translate: [this.#moved, "0"] }, { duration: 150, easing: "ease-out" });
   }
 }
 
