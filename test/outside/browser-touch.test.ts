@@ -98,6 +98,7 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
     "Select text",
     "Copy link",
     "Details…",
+    "Reply in thread",
     "Mark as unread",
     "Report…",
     "Message Ben",
@@ -140,7 +141,7 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   await page.locator(".picker").waitFor({ state: "detached" });
 
   await press();
-  await ada.choose("Reply");
+  await page.getByRole("menuitem", { name: "Reply", exact: true }).click();
   await isClosed();
   await replies(ada).getByText("hold me").waitFor();
   expect(await page.getByTestId("composer").evaluate((field) => field === document.activeElement)).toBe(true);
