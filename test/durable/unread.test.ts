@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, onTestFinished, vi } from "vitest";
 
+import type { Message } from "../../src/protocol/chat-events.ts";
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { packUnread, readerMark } from "../../src/protocol/unread.ts";
 import { evict, TestClock } from "../kit/testing.ts";
@@ -25,6 +26,7 @@ const list = async (user: string, query = "", rooms?: readonly string[]): Promis
 };
 const unreadOf = async (user: string): Promise<Record<string, number>> =>
   Object.fromEntries((await list(user)).rooms.map(({ room, unread }) => [room, unread]));
+type Caller = ReturnType<typeof asMember> | { readonly role: "service"; readonly user: string };
 const newUser = (name: string): string => `${name}-${freshRoom()}`;
 
 it("lists the rooms that the user has been in, and those alone that the token opens", async () => {
@@ -115,4 +117,70 @@ it("SRCH-10: lists what mentions the user over their rooms, and asks no room but
   expect(await mentions("", [two])).toEqual(["second"]);
   expect(await mentions(`?room=${other}`)).toEqual([]);
   expect((await callApi("GET", "/api/mentions", { as: null })).status).toBe(401);
+});
+
+it("SRCH-11: finds messages in the user's rooms, room by room, and asks no room but those of theirs that the token opens", async () => {
+  const [one, two, other] = [freshRoom(), freshRoom(), freshRoom()];
+  const [ada, ben] = [newUser("ada"), newUser("ben")];
+  for (const room of [one, two]) await join(room, ada);
+  const opened = await callApi("POST", "/api/dms", { as: asMember(ben), body: { user: ada } });
+  const between = opened.body.room as string;
+  await join(between, ada);
+  for (const [room, text] of [
+    [one, "first needle"],
+    [other, "needle elsewhere"],
+    [two, "second needle"],
+    [between, "needle between us"],
+    [one, "third needle"],
+  ] as const)
+    await (await join(room, ben)).ask("chat-message", { content: text });
+  await vi.waitFor(async () => expect(await unreadOf(ada)).toEqual({ [one]: 2, [two]: 1, [between]: 1 }));
+  const find = async (query: string, as: Caller = asMember(ada)): Promise<unknown[]> => {
+    const { status, body } = await callApi("GET", `/api/search?${query}`, { as });
+    expect([status, body.ok]).toEqual([200, true]);
+    return (body.rooms as Array<{ room: string; messages?: Message[]; error?: { code: string } }>).map(
+      ({ room, messages, error }) => [room, error?.code ?? messages!.map(({ content }) => content)],
+    );
+  };
+  const hits = { [one]: ["third needle", "first needle"], [two]: ["second needle"], [between]: ["needle between us"] };
+  expect(await find("query=needle")).toEqual([one, between, two].map((room) => [room, hits[room]]));
+  expect(await find("query=needle", asMember(ada, [two]))).toEqual([[two, hits[two]]]);
+  expect(await find(`query=needle&rooms=${two},${other},${one}`)).toEqual([
+    [two, hits[two]],
+    [other, "NOT_FOUND"],
+    [one, hits[one]],
+  ]);
+  expect(await find("query=no-such-word")).toEqual([one, between, two].map((room) => [room, []]));
+  expect(await find(`query=needle&limit=1&rooms=${one}`)).toEqual([[one, ["third needle"]]]);
+  expect(await find(`query=needle&before=2&rooms=${one}`)).toEqual([[one, ["first needle"]]]);
+  // DM-3: a service that acts for a user reads no conversation of theirs.
+  const service = { role: "service", user: "backend" } as const;
+  expect(await find(`query=needle&as=${ada}`, service)).toEqual([one, two].map((room) => [room, hits[room]]));
+  expect(await find(`query=needle&as=${ada}&rooms=${between}`, service)).toEqual([[between, "NOT_FOUND"]]);
+  expect(await find("query=needle", asMember(newUser("zoe")))).toEqual([]);
+});
+
+it("SRCH-11: a search that is none, or not the user's, is refused", async () => {
+  const ada = asMember(newUser("ada"));
+  const names = (count: number): string => Array.from({ length: count }, (_, n) => `r${n}`).join(",");
+  for (const query of [
+    "",
+    "query=",
+    "query=%22",
+    `query=${"x".repeat(300)}`,
+    "query=a&limit=51",
+    "query=a&limit=0",
+    "query=a&rooms=",
+    "query=a&rooms=a,",
+    "query=a&rooms=%2F",
+    "query=a&before=-1",
+    `query=a&rooms=${names(21)}`,
+  ]) {
+    const { status, body } = await callApi("GET", `/api/search?${query}`, { as: ada });
+    expect([query, status, body.error.code]).toEqual([query, 400, "INVALID_PAYLOAD"]);
+  }
+  const { body } = await callApi("GET", `/api/search?query=a&rooms=${names(20)}`, { as: ada });
+  expect(body.rooms).toHaveLength(20);
+  expect((await callApi("GET", "/api/search?query=a&as=ben", { as: ada })).status).toBe(403);
+  expect((await callApi("GET", "/api/search?query=a", { as: null })).status).toBe(401);
 });

@@ -96,6 +96,7 @@ const OF_MANY = [
   "GET /api/dms",
   "GET /api/unread",
   "GET /api/mentions",
+  "GET /api/search",
 ];
 
 /** The calls that OpenAPI describes. */

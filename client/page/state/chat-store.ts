@@ -291,9 +291,9 @@ export class ChatStore extends OpenParts {
   goTo(room: string, place: MessagePlace): void {
     const { view } = this;
     if (!view) return;
-    if (view.room === room && !view.state.messages.isOpening) return void view.jumpTo(place);
     this.standing.wanted = { room, place };
-    this.enter(room);
+    if (view.room === room) this.standing.restore(view);
+    else this.enter(room);
   }
 
   /** Takes the room off the reader's list. The room that they were in last is on the screen then; without one, the form. */

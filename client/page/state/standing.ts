@@ -41,7 +41,8 @@ export class Standing {
     const { room, state, store } = view;
     const { wanted } = this;
     if (wanted?.room === room) {
-      if (!state.messages.isLoaded) return;
+      // While earlier messages come in, the list still moves to its end.
+      if (!state.messages.isLoaded || state.messages.loading !== undefined) return;
       this.wanted = undefined;
       this.#entered = view;
       this.leave(room, undefined);

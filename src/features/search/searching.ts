@@ -151,7 +151,7 @@ export class Searching implements RoomPart {
 }
 
 /** SRCH-1, SRCH-2. */
-function queryOf({ query = "", from, mentions }: Payload): Query | ErrorAnswer {
+export function queryOf({ query = "", from, mentions }: Omit<Payload, "limit">): Query | ErrorAnswer {
   const phrases = parsePhrases(query);
   const words = phrases.reduce((sum, phrase) => sum + phrase.words.length, 0);
   if (words > QUERY_WORDS_MAX) return refuse("INVALID_PAYLOAD", `query: at most ${QUERY_WORDS_MAX} words`);
