@@ -26,6 +26,10 @@ const APP = "page/components/app.tsx";
 const LATER: Readonly<Record<string, string>> = {
   EMOJI_MODULE: "page/state/emoji-data.ts",
   COLOURS_MODULE: "page/state/coloured-code.ts",
+  GERMAN_MODULE: "page/languages/de.ts",
+  SPANISH_MODULE: "page/languages/es.ts",
+  JAPANESE_MODULE: "page/languages/ja.ts",
+  ARABIC_MODULE: "page/languages/ar.ts",
 };
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
@@ -125,7 +129,7 @@ const ONE_SCRIPT: Plugin = {
       if (kind === "dynamic-import") parts.add(path.resolve(resolveDir, name));
       return undefined;
     });
-    build.onLoad({ filter: /\.tsx$/ }, async ({ path: file }) => {
+    build.onLoad({ filter: /\.tsx?$/ }, async ({ path: file }) => {
       if (!parts.has(file)) return undefined;
       const contents = `${await readFile(file, "utf8")}\nexport * from ${JSON.stringify(path.join(source, APP))};`;
       return { contents, loader: "tsx" };
@@ -138,16 +142,21 @@ const entryOf = (name: string): { in: string; out: string } => ({
   out: path.parse(name).name,
 });
 
+const fileOf = (entry: string | { in: string }): string => path.resolve(typeof entry === "string" ? entry : entry.in);
+
 interface Bundled {
   /** The files, by their names without a hash. */
   readonly hashed: ReadonlyMap<string, string>;
-  /** Scripts that the entries load at once. */
+  /** Scripts that the entries load at once; not those that parts on demand load. */
   readonly shared: readonly string[];
 }
 
 async function bundle(options: BuildOptions & { write: false }): Promise<Bundled> {
   const { outputFiles, metafile } = await build({ ...options, metafile: true });
-  const entries = Object.values(metafile.outputs).filter(({ entryPoint }) => entryPoint !== undefined);
+  const given = new Set((options.entryPoints as ReadonlyArray<string | { in: string }>).map(fileOf));
+  const entries = Object.values(metafile.outputs).filter(
+    ({ entryPoint }) => entryPoint !== undefined && given.has(path.resolve(entryPoint)),
+  );
   const loaded = entries.flatMap(({ imports }) => imports.filter(({ kind }) => kind === "import-statement"));
   const shared = [...new Set(loaded.map((file) => path.relative(target, path.resolve(file.path))))];
   const files = outputFiles.map(({ path: file, contents }) => ({ name: path.relative(target, file), contents }));

@@ -11,15 +11,15 @@ import { canonicalEmoji } from "../src/protocol/text/characters.ts";
 const VERSION_MAX = 15;
 
 /**
- * Groups have an empty line between them, and begin with their name. An emoji is a line: itself, with a tilde if it has tones of skin, its codes, the shortest first, its name
- * where the last code does not say it, and further words by which it is found.
+ * Groups, whose names the picker knows, have an empty line between them. An emoji is a line: itself, with a tilde if it has tones of skin, its codes,
+ * the shortest first, its name if the last code does not say it, and further words by which it is found.
  */
 export function emojiData(): string {
   const groups = messages.groups.filter(({ key }) => key !== "component");
   return groups
-    .map(({ message, order }) => {
+    .map(({ order }) => {
       const emoji = data.filter(({ group, version }) => group === order && version <= VERSION_MAX);
-      return [message[0]!.toUpperCase() + message.slice(1), ...emoji.toSorted(byOrder).map(lineOf)].join("\n");
+      return emoji.toSorted(byOrder).map(lineOf).join("\n");
     })
     .join("\n\n");
 }

@@ -6,6 +6,8 @@ import { describe, expect, it } from "vitest";
 import { ROOT, sourcesIn, textOf } from "./host/repository.ts";
 
 const LINES_MAX = 600;
+/** Lists of texts, as long as the page has texts. */
+const CATALOGUES = "client/page/languages/";
 /** The types that the build makes of the client; headers may name it. */
 const MADE_BY_BUILD = "client.d.ts";
 
@@ -20,7 +22,9 @@ describe("source files", () => {
   const files = ["src", "durable", "client", "docs/examples", "scripts", "test"].flatMap(sourcesIn);
 
   it(`stay below ${LINES_MAX} lines`, () => {
-    const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
+    const long = files
+      .filter((file) => !file.startsWith(CATALOGUES))
+      .map((file) => [file, textOf(file).split("\n").length] as const);
     expect(long.filter(([, lines]) => lines >= LINES_MAX)).toEqual([]);
     expect(files.length).toBeGreaterThan(30);
   });

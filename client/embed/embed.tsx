@@ -8,9 +8,11 @@ import { Dialogs } from "../page/components/dialogs.tsx";
 import { EmojiPicker } from "../page/components/emoji-picker.tsx";
 import { isTouched, keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
 import { MemberList } from "../page/components/member-list.tsx";
+import { MenuPopover } from "../page/components/popover.tsx";
 import { SearchPanel } from "../page/components/search-panel.tsx";
 import { giveTextsElements } from "../page/components/texts.ts";
 import { applyChosenTheme } from "../page/components/theme.ts";
+import { direction, language, startLanguage, t } from "../page/state/language.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
 import { Launcher } from "./launcher.tsx";
 import { keep, local, readJson } from "../page/state/json-storage.ts";
@@ -21,14 +23,22 @@ import type { ShownConnection } from "../page/state/shown-connection.ts";
 /** The style sheet, put here by the build. */
 declare const EMBED_CSS: string;
 
-const PARTS: Parts = { dialogs: Dialogs, members: MemberList, search: SearchPanel, picker: EmojiPicker };
-
 /** Where this module came from is where the rooms are, unless `origin` says otherwise. */
 const home = new URL(".", import.meta.url).href;
+
+const PARTS: Parts = {
+  dialogs: Dialogs,
+  members: MemberList,
+  menu: MenuPopover,
+  picker: EmojiPicker,
+  search: SearchPanel,
+};
 
 type TokenFunction = (refused?: string) => Promise<string> | string;
 
 let sheet: CSSStyleSheet | undefined;
+let starting: Promise<unknown> | undefined;
+let isStarted = false;
 
 class ParleyRoom extends HTMLElement {
   static readonly observedAttributes = ["room", "name", "origin", "token-from", "launcher", "open", "title"];
@@ -61,7 +71,9 @@ class ParleyRoom extends HTMLElement {
     }
     applyChosenTheme(this);
     this.#mount ??= this.#prepare();
-    this.#restart();
+    // One language for all chats of a page.
+    starting ??= startLanguage(this.closest<HTMLElement>("[lang]")?.lang).then(() => (isStarted = true));
+    void starting.then(() => this.#restart());
   }
 
   disconnectedCallback(): void {
@@ -104,7 +116,8 @@ class ParleyRoom extends HTMLElement {
   #restart(): void {
     this.#stop();
     const room = this.getAttribute("room") ?? "";
-    if (!this.isConnected || !this.#mount) return;
+    if (!this.isConnected || !this.#mount || !isStarted) return;
+    Object.assign(this.#mount, { lang: language(), dir: direction() });
     if (!isRoomName(room)) return this.#complain("INVALID_ROOM", `${JSON.stringify(room)} is not the name of a room`);
     const address = this.getAttribute("origin") ?? home;
     const base = addressOf(address);
@@ -195,15 +208,16 @@ class ParleyRoom extends HTMLElement {
     if (this.#token) return this.#token();
     const from = this.getAttribute("token-from");
     if (from === null) {
-      return embeddedGuest(base, this.getAttribute("name") ?? "Guest", refused).catch((error: unknown) => {
+      return embeddedGuest(base, this.getAttribute("name") ?? t("Guest"), refused).catch((error: unknown) => {
         // Visitors have no token to paste.
-        if (error instanceof TokenNeeded) throw new TokenNeeded("This chat needs a token, and its page gives none.");
+        if (error instanceof TokenNeeded) throw new TokenNeeded(t("This chat needs a token, and its page gives none."));
         throw error;
       });
     }
     // The page's own server knows its visitors by their cookies.
     const response = await fetch(new URL(from, document.baseURI), { method: "POST", credentials: "same-origin" });
-    if (response.status === 401 || response.status === 403) throw new TokenNeeded("Sign in to join the conversation.");
+    if (response.status === 401 || response.status === 403)
+      throw new TokenNeeded(t("Sign in to join the conversation."));
     if (!response.ok) throw new Error(`${from} answered with status ${response.status}`);
     const body = (await response.json()) as { readonly token?: unknown };
     if (typeof body.token !== "string") throw new Error(`${from} answered without a token`);

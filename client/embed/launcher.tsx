@@ -1,5 +1,6 @@
 // The button of an embedded room that is closed: it has the count of unread messages, and opens the room. embed.tsx draws it.
 import { Icon } from "../page/components/icons.tsx";
+import { t, tn } from "../page/state/language.ts";
 
 interface LauncherProps {
   readonly title: string;
@@ -8,13 +9,14 @@ interface LauncherProps {
 }
 
 export function Launcher({ title, unread, onOpen }: LauncherProps) {
-  const news = unread === 0 ? "" : unread === 1 ? ", 1 unread message" : `, ${unread} unread messages`;
-  const name = title === "" ? "Chat" : title;
+  const name = title === "" ? t("Chat") : title;
   return (
     <button
       type="button"
       class="launcher"
-      aria-label={name + news}
+      aria-label={
+        unread === 0 ? name : tn(unread, "{name}, {n} unread message", "{name}, {n} unread messages", { name })
+      }
       aria-expanded={false}
       title={name}
       data-testid="launcher"

@@ -12,6 +12,7 @@ import { stayAboveKeyboard } from "./keyboard.ts";
 import { Layers } from "./layers.ts";
 import { addressIn, hashOf, readable, type Address } from "./state/address.ts";
 import { ChatStore } from "./state/chat-store.ts";
+import { direction, language, startLanguage, t } from "./state/language.ts";
 import { bare } from "./state/names.ts";
 import { takeReturned } from "./state/sign-in.ts";
 import { Notifier } from "./state/notifier.ts";
@@ -22,6 +23,7 @@ const SHOWN_MAX = 40;
 const PARTS: Parts = {
   dialogs: onDemand(loadDialogs),
   search: onDemand(loadSearch),
+  menu: onDemand(loadMenu),
   members: onDemand(async () => (await import("./components/member-list.tsx")).MemberList),
   mentions: onDemand(async () => (await import("./components/mention-list.tsx")).MentionList),
   threads: onDemand(async () => (await import("./components/thread-panel.tsx")).ThreadList),
@@ -31,7 +33,9 @@ const PARTS: Parts = {
 
 // Soon after the reader is there: who loses the connection may sign out, which asks, and who opens the search types at once.
 for (const type of ["pointerdown", "keydown"])
-  addEventListener(type, () => void Promise.all([loadDialogs(), loadSearch()]).catch(() => {}), { once: true });
+  addEventListener(type, () => void Promise.all([loadDialogs(), loadSearch(), loadMenu()]).catch(() => {}), {
+    once: true,
+  });
 
 const root = document.getElementById("app")!;
 
@@ -78,12 +82,16 @@ addEventListener("pagehide", () => {
   notifier.putAside();
 });
 
-open();
+void startLanguage().then(open);
 // After the page itself: it fetches what a page without a network needs.
 addEventListener("load", () => void navigator.serviceWorker?.register("service-worker.js").catch(() => {}));
 
 async function loadSearch(): Promise<Parts["search"]> {
   return (await import("./components/search-panel.tsx")).SearchPanel;
+}
+
+async function loadMenu(): Promise<Parts["menu"]> {
+  return (await import("./components/popover.tsx")).MenuPopover;
 }
 
 async function loadDialogs(): Promise<Parts["dialogs"]> {
@@ -143,7 +151,8 @@ function refuseHash(): void {
   const { view } = store;
   const name = bare(readable(location.hash.slice(1)));
   if (name !== "") {
-    const problem = `“${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}” is not the name of a room.`;
+    const shown = `${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}`;
+    const problem = t("“{name}” is not the name of a room.", { name: shown });
     if (view) view.show(problem);
     else store.problem = problem;
   }
@@ -160,7 +169,8 @@ function showNews(): void {
 
 function draw(): void {
   showNews();
-  render(<App store={store} room={addressHere()?.room} parts={PARTS} />, root);
+  Object.assign(document.documentElement, { lang: language(), dir: direction() });
+  render(<App key={language()} store={store} room={addressHere()?.room} parts={PARTS} />, root);
   layers.follow();
 }
 

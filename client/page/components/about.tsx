@@ -2,6 +2,7 @@
 // them.
 import { fileNamesOf, lineOf, normalContent } from "parley-rooms/client";
 
+import { t, tx } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { Edit } from "../state/writing.ts";
@@ -16,12 +17,12 @@ export function About({ view, composing }: Pick<WritingProps, "view" | "composin
       <>
         <div class="about" data-testid="about">
           <p>
-            {edit.isSaving ? "Saving " : "Editing "}
+            {edit.isSaving ? t("Saving") : t("Editing")}{" "}
             <span class="muted" dir="auto">
               {lineOf(view.wordsOf(edit.id))}
             </span>
           </p>
-          <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
+          <IconButton icon="close" label={t("Cancel")} onClick={() => writing.cancel()} />
         </div>
         <p class="problem" role="status" data-testid="edit-problem">
           {hintOf(view, edit)}
@@ -34,20 +35,22 @@ export function About({ view, composing }: Pick<WritingProps, "view" | "composin
   return (
     <div class="about" data-testid="about">
       <p>
-        {writing.isEditWaiting && "Your edit waits · "}Replying to{" "}
-        {isGone ? "a message that was deleted" : <bdi class="author">{quoted && bare(quoted.name)}</bdi>}{" "}
+        {writing.isEditWaiting && `${t("Your edit waits")} · `}
+        {isGone
+          ? t("Replying to a message that was deleted")
+          : tx("Replying to {name}", { name: <bdi class="author">{quoted && bare(quoted.name)}</bdi> })}{" "}
         <span class="muted" dir="auto">
           {quoted && (lineOf(view.people.withNames(quoted.content)) || fileNamesOf(quoted))}
         </span>
       </p>
-      <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
+      <IconButton icon="close" label={t("Cancel")} onClick={() => writing.cancel()} />
     </div>
   );
 }
 
 function hintOf(view: RoomView, { id, text, problem }: Edit): string {
   const isGone = view.messageOf(id) === null;
-  if (normalContent(text) === "" && !isGone) return "Write a text to save, or delete the message.";
-  if (problem !== "") return `Not saved. ${problem}`;
-  return isGone ? "The message was deleted. Copy what you need, and cancel." : "";
+  if (normalContent(text) === "" && !isGone) return t("Write a text to save, or delete the message.");
+  if (problem !== "") return `${t("Not saved.")} ${problem}`;
+  return isGone ? t("The message was deleted. Copy what you need, and cancel.") : "";
 }

@@ -3,6 +3,7 @@ import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { saidNow, type ChatStore } from "../state/chat-store.ts";
+import { t } from "../state/language.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
@@ -10,7 +11,6 @@ import { Composer } from "./composer.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { JoinForm } from "./join-form.tsx";
 import { MessageList } from "./message-list.tsx";
-import { MenuPopover } from "./popover.tsx";
 import { RoomList } from "./room-list.tsx";
 import { onDemand } from "./on-demand.tsx";
 import { onShortcut } from "./shortcuts.ts";
@@ -24,6 +24,8 @@ const OUT_OF_VIEW_MS = 20_000;
 /** Parts whose code the page loads when they are opened; an embedded chat has them at once. */
 export interface Parts {
   readonly dialogs: FunctionComponent<ChatProps>;
+  /** The menu that is open. */
+  readonly menu: FunctionComponent<ChatProps>;
   readonly members: FunctionComponent<ChatProps>;
   readonly search: FunctionComponent<ChatProps>;
   /** Picks an emoji. */
@@ -52,6 +54,7 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
   const { panel, isEmbedded } = store;
   const {
     members: MemberList,
+    menu: Menu,
     search: SearchPanel,
     mentions: MentionList,
     threads: ThreadList,
@@ -75,7 +78,14 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
       data-testid="chat"
     >
       {!isEmbedded && <RoomList store={store} view={view} />}
-      <main class="talk" aria-label={view.kind === "room" ? `Room ${store.label}` : `Conversation with ${store.title}`}>
+      <main
+        class="talk"
+        aria-label={
+          view.kind === "room"
+            ? t("Room {room}", { room: store.label })
+            : t("Conversation with {name}", { name: store.title })
+        }
+      >
         <ChatHeader store={store} view={view} />
         <div class="lines">
           <StatusLine store={store} view={view} />
@@ -83,7 +93,7 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
         </div>
         {(view.pinned.shown ?? view.reported.oldest) && <Bars store={store} view={view} />}
         <MessageList key={`list ${view.room}`} store={store} view={view} />
-        <MenuPopover store={store} view={view} />
+        {store.ui.menu && !store.ui.menu.isSheet && <Menu store={store} view={view} />}
         {store.ui.picking && <Picker store={store} view={view} />}
         <Composer key={`composer ${view.room}`} store={store} view={view} composing={view.composing} />
       </main>
@@ -94,7 +104,7 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
       {panel === "thread" && ThreadPanel && <ThreadPanel key={store.thread} store={store} view={view} />}
       {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
       {(store.ui.dialog ?? store.ui.menu?.isSheet) && <Dialogs store={store} view={view} />}
-      <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
+      <div class="unseen" role="log" aria-live="polite" aria-label={t("New messages")}>
         {store.announcements.map(({ id, text }) => (
           <p key={id}>{saidNow(text)}</p>
         ))}

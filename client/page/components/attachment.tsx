@@ -2,6 +2,7 @@
 // a player; other files as buttons that open or save them. The rows of messages call it.
 import { attachmentsOf, type Attachment, type Message } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { isPicture, smallOf, type Picture } from "../state/pictures.ts";
 import { bytesText } from "../state/times.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
@@ -74,7 +75,7 @@ function Preview({ store, view, picture, class: place }: PreviewProps) {
       class={`preview ${place ?? ""}`}
       style={place ? undefined : boxOf(picture)}
       data-testid="attachment"
-      aria-label={`Image ${name}, show large`}
+      aria-label={t("Image {name}, show large", { name })}
       onClick={() => url !== undefined && store.set({ dialog: { kind: "image", key } })}
     >
       {url !== undefined && <img src={url} alt={name} />}
@@ -100,7 +101,7 @@ function FileButton({ view, file }: FileProps) {
       type="button"
       class="file"
       data-testid="attachment"
-      title={`${opens ? "Open" : "Save"} ${name}`}
+      title={opens ? t("Open {name}", { name }) : t("Save {name}", { name })}
       onClick={() => void (opens ? openPdf(view, file) : saveFile(view, file))}
     >
       <Icon name="file" />
@@ -114,7 +115,7 @@ function FileButton({ view, file }: FileProps) {
   return (
     <div class="opened-file">
       {button}
-      <IconButton icon="download" label={`Save ${name}`} onClick={() => void saveFile(view, file)} />
+      <IconButton icon="download" label={t("Save {name}", { name })} onClick={() => void saveFile(view, file)} />
     </div>
   );
 }

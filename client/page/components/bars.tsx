@@ -4,6 +4,7 @@
 import { fileNamesOf, lineOf } from "parley-rooms/client";
 import type { Report } from "parley-rooms/features";
 
+import { t, tn } from "../state/language.ts";
 import { bare, named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
@@ -27,19 +28,15 @@ function PinnedBar({ view }: ViewProps) {
   return (
     <Button
       class="room-bar pinned"
-      title={`Pinned by ${named(view.people.nameOf(pin.by))}`}
+      title={t("Pinned by {name}", { name: named(view.people.nameOf(pin.by)) })}
       testId="pinned"
       onClick={() => void pinned.visit()}
     >
-      <Icon name="pin" label="Pinned message" />
+      <Icon name="pin" label={t("Pinned message")} />
       <span class="room-bar-text" dir="auto">
         <bdi class="author">{bare(pin.name)}</bdi> {lineOf(view.people.withNames(pin.text)) || pin.file}
       </span>
-      {pins.length > 1 && (
-        <span class="muted">
-          {at + 1} of {pins.length}
-        </span>
-      )}
+      {pins.length > 1 && <span class="muted">{t("{at} of {n}", { at: at + 1, n: pins.length })}</span>}
     </Button>
   );
 }
@@ -50,9 +47,9 @@ function ReportsBar({ view }: ViewProps) {
   if (!oldest) return null;
   const [first] = oldest.reporters;
   return (
-    <section class="room-bar" aria-label="Reports" data-testid="reports-bar">
+    <section class="room-bar" aria-label={t("Reports")} data-testid="reports-bar">
       <p class="room-bar-text">
-        <strong>{open === 1 ? "1 report" : `${open} reports`}</strong> <bdi class="author">{bare(oldest.name)}</bdi>:{" "}
+        <strong>{tn(open, "{n} report", "{n} reports")}</strong> <bdi class="author">{bare(oldest.name)}</bdi>:{" "}
         <bdi>{textOf(view, oldest)}</bdi>
         {first && (
           <span class="muted">
@@ -63,11 +60,11 @@ function ReportsBar({ view }: ViewProps) {
       </p>
       {oldest.message && (
         <Button testId="report-show" onClick={() => void view.store.jumpTo(oldest.seq)}>
-          Show
+          {t("Show")}
         </Button>
       )}
       <Button testId="report-dismiss" onClick={() => void reported.dismiss(oldest)}>
-        Dismiss
+        {t("Dismiss")}
       </Button>
     </section>
   );
@@ -75,8 +72,10 @@ function ReportsBar({ view }: ViewProps) {
 
 /** A message that is gone says why there is no text. */
 function textOf(view: RoomView, { message, name }: Report): string {
-  if (!message) return "the message cannot be read just now";
+  if (!message) return t("the message cannot be read just now");
   if (message.deleted)
-    return `deleted by ${message.deletedBy ? bare(view.people.nameOf(message.deletedBy)) : bare(name)}; the room keeps no text of deleted messages`;
+    return t("deleted by {name}; the room keeps no text of deleted messages", {
+      name: bare(message.deletedBy ? view.people.nameOf(message.deletedBy) : name),
+    });
   return lineOf(view.people.withNames(message.content)) || fileNamesOf(message);
 }

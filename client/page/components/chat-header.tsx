@@ -1,4 +1,5 @@
 // The bar above the messages: the room's name, topic and modes, and the buttons for rooms, search, members and the menu. The app draws it.
+import { numberText, t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Button, IconButton } from "./controls.tsx";
@@ -7,13 +8,16 @@ export function ChatHeader({ store, view }: ChatProps) {
   const count = store.memberCount;
   const { slowModeSeconds, readOnly, topic = "" } = view.state.modes;
   const isNamed = view.kind === "room" && store.heading === "";
-  const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
+  const hints = [
+    slowModeSeconds > 0 && t("slow mode {n} s", { n: slowModeSeconds }),
+    readOnly && t("read-only"),
+  ].filter(Boolean);
   return (
     <header class="bar">
       {!store.isEmbedded && (
         <IconButton
           icon="menu"
-          label="Rooms"
+          label={t("Rooms")}
           class="rooms-toggle"
           testId="rooms-toggle"
           pressed={store.panel === "rooms"}
@@ -31,33 +35,35 @@ export function ChatHeader({ store, view }: ChatProps) {
             <bdi>{bare(topic)}</bdi>
           </Button>
         )}
-        {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
+        {hints.length > 0 && <span class="modes">{hints.join(t(", "))}</span>}
       </div>
       {view.hasThreads && <ThreadsButton store={store} view={view} />}
       <IconButton
         icon="search"
-        label="Search"
+        label={t("Search")}
         testId="search-toggle"
         pressed={store.panel === "search"}
         onClick={() => store.open("search")}
       />
       <IconButton
         icon="people"
-        label={count === undefined ? "Members" : `${count} ${count === 1 ? "member" : "members"}`}
-        title="Members"
+        label={count === undefined ? t("Members") : tn(count, "{n} member", "{n} members")}
+        title={t("Members")}
         class="members-toggle"
         pressed={store.panel === "members"}
         onClick={() => store.open("members")}
       >
-        <span data-testid="member-count">{count}</span>
+        <span data-testid="member-count">{count === undefined ? "" : numberText(count)}</span>
       </IconButton>
       <IconButton
         icon="more"
-        label="Menu"
+        label={t("Menu")}
         testId="room-menu"
         onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget } })}
       />
-      {store.dismiss && <IconButton icon="close" label="Close the chat" testId="dismiss" onClick={store.dismiss} />}
+      {store.dismiss && (
+        <IconButton icon="close" label={t("Close the chat")} testId="dismiss" onClick={store.dismiss} />
+      )}
     </header>
   );
 }
@@ -65,18 +71,19 @@ export function ChatHeader({ store, view }: ChatProps) {
 /** On a phone it is there while something is new; the room's menu leads there, too. */
 function ThreadsButton({ store, view }: ChatProps) {
   const { unread } = view.store.threads.own;
-  const label = unread === 0 ? "Threads" : `Threads, ${unread} with new replies`;
+  const label =
+    unread === 0 ? t("Threads") : tn(unread, "Threads, {n} with new replies", "Threads, {n} with new replies");
   return (
     <IconButton
       icon="thread"
       label={label}
-      title="Threads"
+      title={t("Threads")}
       class={unread === 0 ? "threads-toggle" : "threads-toggle has-news"}
       testId="threads-toggle"
       pressed={store.panel === "threads"}
       onClick={() => store.open("threads")}
     >
-      {unread > 0 && <span class="badge">{unread}</span>}
+      {unread > 0 && <span class="badge">{numberText(unread)}</span>}
     </IconButton>
   );
 }

@@ -5,6 +5,7 @@ import { mentionOf, openMentionIn, type Person } from "parley-rooms/client";
 
 import { completed, suggestionsFor, SUGGESTIONS_MAX } from "../state/completion.ts";
 import { emojiData, loadEmoji, openCodeIn, wholeCodeIn, type EmojiData, type LikedEmoji } from "../state/emoji.ts";
+import { t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatProps } from "./chat-props.ts";
@@ -68,7 +69,7 @@ export function useCompletion({ store, view, text, caret, chosen, choose, replac
     event.stopPropagation();
     return true;
   };
-  return { label: mention ? "People to mention" : "Emoji", suggestions, chosen, take, onKey };
+  return { label: mention ? t("People to mention") : t("Emoji"), suggestions, chosen, take, onKey };
 }
 
 /** A code becomes its emoji with its second colon. */

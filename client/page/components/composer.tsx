@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { MESSAGE_FILES_MAX, normalContent, type Attachment } from "parley-rooms/client";
 
 import { holdText } from "../state/hold-words.ts";
+import { t, tn } from "../state/language.ts";
 import { linkTo, marked, type Mark } from "../state/marks.ts";
 import type { Composing } from "../state/composing.ts";
 import { statusOf } from "../state/shown-connection.ts";
@@ -26,7 +27,6 @@ const ROWS_MAX = 8;
 
 /** The name of a file with a text that was pasted. */
 const PASTED = "pasted.txt";
-const PASTED_NOTE = `Too long for a message: attached as ${PASTED}`;
 const fileOf = (pasted: string): File => new File([pasted], PASTED, { type: "text/plain" });
 
 export function Composer({ store, view, composing }: WritingProps) {
@@ -49,7 +49,9 @@ export function Composer({ store, view, composing }: WritingProps) {
   const isInThread = thread !== undefined;
   // Somebody types somewhere in the room.
   const typed = !isInThread ? typingLine(typing, typingCount) : "";
-  const filed = [...uploads, ...files].some(({ name }) => name === PASTED) ? PASTED_NOTE : "";
+  const filed = [...uploads, ...files].some(({ name }) => name === PASTED)
+    ? t("Too long for a message: attached as {file}", { file: PASTED })
+    : "";
   const speaks = typed + reason + filed + remaining(left) === "" ? "" : "speaks";
   const replace = (from: number, to: number, text: string): void => typeInto(field.current!, text, from, to);
   const completion = useCompletion({ store, view, text, caret, chosen, choose, replace });
@@ -60,12 +62,12 @@ export function Composer({ store, view, composing }: WritingProps) {
     : composing.fitting.length > 0 || uploads.some(({ state }) => state === "uploading");
   const [noteId, listId] = isInThread ? ["thread-note", "thread-suggestions"] : ["composer-note", "suggestions"];
   const label = edit
-    ? "Edit the message"
+    ? t("Edit the message")
     : isInThread
-      ? "Reply in this thread"
+      ? t("Reply in this thread")
       : store.heading === ""
-        ? `Message ${store.title}`
-        : "Write a message";
+        ? t("Message {name}", { name: store.title })
+        : t("Write a message");
   const isEmpty = normalContent(text) === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
@@ -169,14 +171,14 @@ export function Composer({ store, view, composing }: WritingProps) {
         {me.canAttach && <AttachButton isOff={edit !== undefined} onFiles={(files) => composing.attach({ files })} />}
         <IconButton
           icon="smile"
-          label="Emoji"
+          label={t("Emoji")}
           testId="emoji"
           onClick={({ currentTarget }) => store.set({ picking: { anchor: currentTarget } })}
         />
         <IconButton
           type="submit"
           icon="send"
-          label={edit ? "Save" : "Send"}
+          label={edit ? t("Save") : t("Send")}
           class="send"
           testId="send"
           disabled={!isReady}
@@ -207,7 +209,7 @@ function Blocked({ store, view }: ChatProps) {
       </p>
       {connection.kind === "stopped" && statusOf(connection, 0).action === "rejoin" && (
         <Button class="primary" testId="rejoin" onClick={() => store.comeBack()}>
-          Rejoin
+          {t("Rejoin")}
         </Button>
       )}
     </div>
@@ -226,7 +228,7 @@ function AttachButton({ isOff, onFiles }: AttachButtonProps) {
     <>
       <IconButton
         icon="attach"
-        label="Attach files"
+        label={t("Attach files")}
         class="attach"
         testId="attach"
         disabled={isOff}
@@ -262,5 +264,7 @@ function editLast({ store, view, composing: { thread } }: WritingProps): void {
 
 function remaining(left: number): string {
   if (left > WARN_LEFT) return "";
-  return left < 0 ? `${-left} characters too many` : `${left} characters left`;
+  return left < 0
+    ? tn(-left, "{n} character too many", "{n} characters too many")
+    : tn(left, "{n} character left", "{n} characters left");
 }

@@ -1,6 +1,7 @@
 // The buttons and form parts that the components of the page and of the operator page share.
 import type { ComponentProps, RefObject } from "preact";
 
+import { t } from "../state/language.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 /** For names and tokens: the browser neither completes, capitalises nor corrects the text. */
@@ -72,7 +73,7 @@ export function SearchField({ label, testId, type = "search", value, onText, fie
       {value !== "" && (
         <IconButton
           icon="close"
-          label="Clear"
+          label={t("Clear")}
           tabIndex={-1}
           onClick={({ currentTarget }) => {
             currentTarget.parentElement!.querySelector("input")!.focus();

@@ -2,6 +2,7 @@
 // the room and a key open it.
 import { useState } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import { dateOf, dayTitle, startOfDate } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
@@ -22,15 +23,19 @@ export function DateDialog({ view, at, onClose }: DateDialogProps) {
     if (!("ok" in outcome)) return;
     const { timestamp } = outcome.message;
     const isOfDate = dateOf(timestamp) === date;
-    view.show(isOfDate ? "" : `That day has no messages. The next day with messages: ${dayTitle(timestamp, now)}.`);
+    view.show(
+      isOfDate
+        ? ""
+        : t("That day has no messages. The next day with messages: {day}.", { day: dayTitle(timestamp, now) }),
+    );
   };
   const jumpToFirst = (): void => {
     onClose();
     void view.store.jumpTo(new Date(0));
   };
   return (
-    <FormDialog title="Jump to a date" submit="Jump" onSubmit={() => void jump()} onClose={onClose}>
-      <label for="jump-date">Date</label>
+    <FormDialog title={t("Jump to a date")} submit={t("Jump")} onSubmit={() => void jump()} onClose={onClose}>
+      <label for="jump-date">{t("Date")}</label>
       <input
         id="jump-date"
         data-testid="jump-date"
@@ -44,10 +49,10 @@ export function DateDialog({ view, at, onClose }: DateDialogProps) {
         onInput={({ currentTarget }) => setDate(currentTarget.value)}
       />
       <p id="jump-date-hint" class="hint">
-        Shows the first message of that day, or of the next day that has one.
+        {t("Shows the first message of that day, or of the next day that has one.")}
       </p>
       <Button testId="jump-first" onClick={jumpToFirst}>
-        To the first message of the {view.kind}
+        {view.kind === "room" ? t("To the first message of the room") : t("To the first message of the conversation")}
       </Button>
     </FormDialog>
   );

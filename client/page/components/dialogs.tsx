@@ -1,6 +1,7 @@
 // The dialogs of a room, and the sheet of a message, one of which may be open. The app draws them: the page loads them when it needs them, the embed has them.
 import { lineOf } from "parley-rooms/client";
 
+import { phrase, t, tn } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
@@ -43,34 +44,34 @@ export function Dialogs({ store, view }: ChatProps) {
 }
 
 const SENDING = [
-  ["Enter", "Send"],
-  ["Shift Enter", "New line"],
+  ["Enter", phrase("Send")],
+  ["Shift Enter", phrase("New line")],
 ] as const;
 const SENDING_BY_TOUCH = [
-  ["Ctrl Enter", "Send"],
-  ["Enter", "New line"],
+  ["Ctrl Enter", phrase("Send")],
+  ["Enter", phrase("New line")],
 ] as const;
 const ROOM_KEYS = "Alt ↑ / Alt ↓";
 const GO_KEYS = "Ctrl K";
 const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
-  ["↑", "In an empty field: edit your last message"],
-  [":", "And two letters: suggests emoji"],
-  [`${COMMAND} B / ${COMMAND} I`, "In the field: bold, italic"],
-  [`${COMMAND} Shift X / ${COMMAND} E`, "In the field: strikethrough, code"],
-  ["Esc", "Cancel a reply or an edit, close what is open, read what you marked as unread"],
-  [ROOM_KEYS, "Previous or next room"],
-  [GO_KEYS, "Go to a room or a person"],
-  ["Ctrl Shift F", "Search"],
-  ["Ctrl Shift M", "Members"],
-  ["Ctrl Shift Space", "Jump to the newest message"],
-  ["Shift Tab", "From the field to the messages"],
-  ["↑ / ↓", "On a message: to the one above or below"],
-  ["R", "On a message: reply"],
-  ["E", "On a message: edit"],
-  ["+", "On a message: react"],
-  ["Del", "On a message: delete"],
-  ["D", "On a message: jump to a date"],
-  ["Ctrl /", "This list"],
+  ["↑", phrase("In an empty field: edit your last message")],
+  [":", phrase("And two letters: suggests emoji")],
+  [`${COMMAND} B / ${COMMAND} I`, phrase("In the field: bold, italic")],
+  [`${COMMAND} Shift X / ${COMMAND} E`, phrase("In the field: strikethrough, code")],
+  ["Esc", phrase("Cancel a reply or an edit, close what is open, read what you marked as unread")],
+  [ROOM_KEYS, phrase("Previous or next room")],
+  [GO_KEYS, phrase("Go to a room or a person")],
+  ["Ctrl Shift F", phrase("Search")],
+  ["Ctrl Shift M", phrase("Members")],
+  ["Ctrl Shift Space", phrase("Jump to the newest message")],
+  ["Shift Tab", phrase("From the field to the messages")],
+  ["↑ / ↓", phrase("On a message: to the one above or below")],
+  ["R", phrase("On a message: reply")],
+  ["E", phrase("On a message: edit")],
+  ["+", phrase("On a message: react")],
+  ["Del", phrase("On a message: delete")],
+  ["D", phrase("On a message: jump to a date")],
+  ["Ctrl /", phrase("This list")],
 ];
 
 interface DialogProps {
@@ -83,14 +84,14 @@ function Shortcuts({ isEmbedded, onClose }: DialogProps & { readonly isEmbedded:
     ([keys]) => !isEmbedded || (keys !== ROOM_KEYS && keys !== GO_KEYS),
   );
   return (
-    <InfoDialog title="Keyboard shortcuts" onClose={onClose}>
+    <InfoDialog title={t("Keyboard shortcuts")} onClose={onClose}>
       <dl class="shortcuts">
         {shown.map(([keys, what]) => (
           <div key={keys + what}>
             <dt>
               <kbd>{keys}</kbd>
             </dt>
-            <dd>{what}</dd>
+            <dd>{t(what)}</dd>
           </div>
         ))}
       </dl>
@@ -105,16 +106,18 @@ interface SignOutProps extends DialogProps {
 
 function SignOut({ store, unfinished: { unsent, drafts }, onClose }: SignOutProps) {
   const parts = [
-    ...(unsent > 0 ? [unsent === 1 ? "1 message that is not sent" : `${unsent} messages that are not sent`] : []),
-    ...(drafts > 0 ? [drafts === 1 ? "1 draft" : `${drafts} drafts`] : []),
+    ...(unsent > 0 ? [tn(unsent, "{n} message that is not sent", "{n} messages that are not sent")] : []),
+    ...(drafts > 0 ? [tn(drafts, "{n} draft", "{n} drafts")] : []),
   ];
   const signOut = (): void => {
     onClose();
     store.signOutNow();
   };
   return (
-    <FormDialog title="Sign out?" submit="Sign out" isGrave onSubmit={signOut} onClose={onClose}>
-      <p data-testid="unfinished">Signing out deletes {parts.join(" and ")} from this browser.</p>
+    <FormDialog title={t("Sign out?")} submit={t("Sign out")} isGrave onSubmit={signOut} onClose={onClose}>
+      <p data-testid="unfinished">
+        {t("Signing out deletes {what} from this browser.", { what: parts.join(t(" and ")) })}
+      </p>
     </FormDialog>
   );
 }
@@ -129,7 +132,7 @@ function Moderate({ view, action, user, onClose }: ModerateProps) {
     <PersonDialog
       action={action}
       name={`${named(view.people.nameOf(user))} ${view.people.tagOf(user)}`.trim()}
-      note={action === "kick" ? "They can rejoin at once." : ""}
+      note={action === "kick" ? t("They can rejoin at once.") : ""}
       onDecide={(terms) => {
         onClose();
         void view.actions.moderate(action, { user, ...terms });
@@ -150,11 +153,11 @@ function DeleteDialog({ view, message, onClose }: DeleteDialogProps) {
     void view.actions.remove(message);
   };
   return (
-    <FormDialog title="Delete this message?" submit="Delete" isGrave onSubmit={remove} onClose={onClose}>
+    <FormDialog title={t("Delete this message?")} submit={t("Delete")} isGrave onSubmit={remove} onClose={onClose}>
       <blockquote class="excerpt" dir="auto">
         {lineOf(view.wordsOf(message))}
       </blockquote>
-      <p class="muted">It is deleted for everybody, with its reactions and its files. This cannot be undone.</p>
+      <p class="muted">{t("It is deleted for everybody, with its reactions and its files. This cannot be undone.")}</p>
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { filesOf } from "./clipboard.ts";
 
@@ -54,7 +55,7 @@ export function DropZone({ store, view, within }: DropZoneProps) {
   if (!isOver) return null;
   return (
     <div class="drop-zone" data-testid="drop-zone">
-      <p>{composing.mayAttach ? "Drop to attach" : "Files cannot be attached here"}</p>
+      <p>{composing.mayAttach ? t("Drop to attach") : t("Files cannot be attached here.")}</p>
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { canonicalEmoji } from "parley-rooms/client";
 
 import type { EmojiData } from "../state/emoji.ts";
+import { direction, phrase, t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { SearchField } from "./controls.tsx";
 import { useEmoji } from "./hooks.ts";
@@ -12,11 +13,30 @@ import { typeInto } from "./type-into.ts";
 
 /** As in overlays.css. */
 const COLUMNS = 8;
-const TONES = ["none", "light", "medium light", "medium", "medium dark", "dark"];
+/** In the order of the data. */
+const GROUPS = [
+  phrase("Smileys & emotion"),
+  phrase("People & body"),
+  phrase("Animals & nature"),
+  phrase("Food & drink"),
+  phrase("Travel & places"),
+  phrase("Activities"),
+  phrase("Objects"),
+  phrase("Symbols"),
+  phrase("Flags"),
+];
+const TONES = [
+  phrase("none"),
+  phrase("light"),
+  phrase("medium light"),
+  phrase("medium"),
+  phrase("medium dark"),
+  phrase("dark"),
+];
 const HANDS = ["✋", "✋🏻", "✋🏼", "✋🏽", "✋🏾", "✋🏿"];
 
-type Groups = EmojiData["groups"];
-type Emoji = Groups[number]["emoji"][number];
+type Emoji = EmojiData["groups"][number][number];
+type Groups = ReadonlyArray<{ readonly name: string; readonly emoji: readonly Emoji[] }>;
 
 export function EmojiPicker({ store, view }: ChatProps) {
   const { liked } = store;
@@ -75,24 +95,24 @@ export function EmojiPicker({ store, view }: ChatProps) {
   };
 
   const status = isLost
-    ? "The emoji could not be loaded. Open this again."
+    ? t("The emoji could not be loaded. Open this again.")
     : !data
-      ? "Loading…"
+      ? t("Loading…")
       : all.length === 0
-        ? "No emoji found."
+        ? t("No emoji found.")
         : "";
   const { emoji, codes: [code] = [] } = all[pointed] ?? {};
   return (
     <Popover
       anchor={anchor}
-      label={message === undefined ? "Pick an emoji" : "Pick a reaction"}
+      label={message === undefined ? t("Pick an emoji") : t("Pick a reaction")}
       onClose={close}
       class="picker"
     >
       <div class="picker-box" onKeyDown={onKeyDown}>
         <SearchField
           field={field}
-          label="Search emoji"
+          label={t("Search emoji")}
           testId="emoji-search"
           type="text"
           autocomplete="off"
@@ -104,14 +124,14 @@ export function EmojiPicker({ store, view }: ChatProps) {
           }}
         />
         {query === "" && data && (
-          <div class="emoji-tabs" role="group" aria-label="Groups">
-            {data.groups.map(({ name, emoji }, at) => (
+          <div class="emoji-tabs" role="group" aria-label={t("Groups")}>
+            {groups.slice(1).map(({ name, emoji }, at) => (
               <button
                 key={name}
                 type="button"
                 class="emoji"
-                aria-label={name}
-                title={name}
+                aria-label={t(name)}
+                title={t(name)}
                 tabIndex={at === 0 ? 0 : -1}
                 onClick={() => list.current!.children[at + 1]!.scrollIntoView({ block: "start" })}
               >
@@ -137,13 +157,13 @@ export function EmojiPicker({ store, view }: ChatProps) {
           <span class="muted" aria-hidden="true">
             {code !== undefined && `${emoji} :${code}:`}
           </span>
-          <span role="group" aria-label="Skin tone">
+          <span role="group" aria-label={t("Skin tone")}>
             {HANDS.map((hand, at) => (
               <button
                 key={hand}
                 type="button"
                 class="emoji"
-                aria-label={TONES[at]}
+                aria-label={t(TONES[at]!)}
                 aria-pressed={at === tone}
                 tabIndex={at === tone ? 0 : -1}
                 onClick={() => choose(at)}
@@ -160,11 +180,14 @@ export function EmojiPicker({ store, view }: ChatProps) {
 
 /** All of them after those that the reader takes often, or those that a search finds. */
 function groupsOf(data: EmojiData | undefined, often: readonly string[], query: string): Groups {
-  if (query !== "") return data ? [{ name: "Found", emoji: data.findEmoji(query) }] : [];
-  const known = data?.groups.flatMap(({ emoji }) => emoji);
+  if (query !== "") return data ? [{ name: phrase("Found"), emoji: data.findEmoji(query) }] : [];
+  const known = data?.groups.flat();
   const nameless = { hasTones: false, name: "", codes: [], words: [] };
   const taken = often.map((emoji) => known?.find((one) => one.emoji === emoji) ?? { emoji, ...nameless });
-  return [{ name: "Often used", emoji: taken }, ...(data?.groups ?? [])];
+  return [
+    { name: phrase("Often used"), emoji: taken },
+    ...(data?.groups ?? []).map((emoji, at) => ({ name: GROUPS[at]!, emoji })),
+  ];
 }
 
 function drawGroups(groups: Groups, toned: (emoji: Emoji) => string) {
@@ -172,10 +195,10 @@ function drawGroups(groups: Groups, toned: (emoji: Emoji) => string) {
     <div
       key={group.name}
       role="group"
-      aria-label={group.name}
+      aria-label={t(group.name)}
       style={{ "--rows": Math.ceil(group.emoji.length / COLUMNS) }}
     >
-      <h3 aria-hidden="true">{group.name}</h3>
+      <h3 aria-hidden="true">{t(group.name)}</h3>
       {group.emoji.map((one, index) => (
         <button
           key={one.emoji}
@@ -194,7 +217,8 @@ function drawGroups(groups: Groups, toned: (emoji: Emoji) => string) {
 
 /** Where an arrow key leads from an emoji; -1 above the first row. */
 function neighbour(groups: Groups, at: number, key: string): number | undefined {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  const forward = direction() === "rtl" ? "ArrowLeft" : "ArrowRight";
+  const step = key === "ArrowLeft" || key === "ArrowRight" ? (key === forward ? 1 : -1) : undefined;
   const last = groups.reduce((sum, { emoji }) => sum + emoji.length, 0) - 1;
   if (step !== undefined) return Math.min(Math.max(at + step, 0), last);
   const up = { ArrowUp: -1, ArrowDown: 1 }[key];

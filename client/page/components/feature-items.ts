@@ -1,6 +1,7 @@
 // Lists the actions on a message that features of the room add to its menu: pin, unpin, report. menu-items.ts calls it.
 import type { Message } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { mayPin, mayReport, pin } from "../state/room-features.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 
@@ -8,9 +9,9 @@ export function featureItems({ store, view }: ChatProps, message: Message): Arra
   const { id } = message;
   const isPinned = view.pinned.has(id);
   return [
-    mayPin(view) && { label: isPinned ? "Unpin" : "Pin", icon: "pin", act: () => void pin(view, id, !isPinned) },
+    mayPin(view) && { label: isPinned ? t("Unpin") : t("Pin"), icon: "pin", act: () => void pin(view, id, !isPinned) },
     mayReport(view, message) && {
-      label: "Report…",
+      label: t("Report…"),
       icon: "flag",
       act: () => store.set({ dialog: { kind: "report", message: id } }),
     },

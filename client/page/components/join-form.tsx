@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_ROOM } from "parley-rooms/client";
 
 import type { ChatStore } from "../state/chat-store.ts";
+import { t } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import { isDirect, ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
 import { Button, submitting, VERBATIM } from "./controls.tsx";
@@ -56,9 +57,9 @@ export function JoinForm({ store, room }: JoinFormProps) {
     first?.focus();
   }, [isShown, isTokenAsked, isOther, isRoomAsked]);
   const problems = {
-    name: !isKnown && name.trim() === "" ? "Enter a name." : "",
-    room: goal === undefined ? ROOM_NAME_RULE : "",
-    token: isTokenNeeded && token.trim() === "" ? "Paste a token." : "",
+    name: !isKnown && name.trim() === "" ? t("Enter a name.") : "",
+    room: goal === undefined ? t(ROOM_NAME_RULE) : "",
+    token: isTokenNeeded && token.trim() === "" ? t("Paste a token.") : "",
   };
   const submit = (): void => {
     setTried(true);
@@ -75,7 +76,7 @@ export function JoinForm({ store, room }: JoinFormProps) {
   });
   // The server's answer decides which fields the form has: the form waits for it, so that no field goes while the visitor types.
   if (!entrance) return <main class="join" />;
-  const place = isConversation ? "the conversation" : goal === undefined ? "" : `#${goal}`;
+  const place = goal === undefined || isConversation ? "" : `#${goal}`;
   return (
     <main class="join">
       <form
@@ -90,35 +91,35 @@ export function JoinForm({ store, room }: JoinFormProps) {
           <img src="favicon.svg" alt="" width="40" height="40" /> Parley
         </h1>
         {isSignInAlone ? (
-          <p class="muted">
-            Sign in to {room === undefined ? "talk" : isDirect(room) ? "go on with a conversation" : `talk in #${room}`}
-            .
-          </p>
+          <p class="muted">{signInText(room)}</p>
         ) : (
           isKnown && (
             <p class="muted">
-              {user ? `You are signed in as ${named(user.name)}. ` : "Welcome back. "}Go on in {place}.
+              {user ? t("You are signed in as {name}.", { name: named(user.name) }) : t("Welcome back.")}{" "}
+              {isConversation
+                ? t("Go on in the conversation.")
+                : place !== "" && t("Go on in {room}.", { room: place })}
             </p>
           )
         )}
         {!isKnown && !isSignInAlone && (
-          <Field {...field("name", name, setName)} label="Your name" autocomplete="nickname" />
+          <Field {...field("name", name, setName)} label={t("Your name")} autocomplete="nickname" />
         )}
         {isRoomAsked && !isSignInAlone && (
           <Field
             {...field("room", isConversation ? "" : wanted, setWanted)}
-            label="Room"
-            placeholder={isConversation ? "A conversation" : ""}
+            label={t("Room")}
+            placeholder={isConversation ? t("A conversation") : ""}
             {...VERBATIM}
           />
         )}
         {isTokenAsked && !isSignInAlone && (
           <Field
             {...field("token", token, setToken)}
-            label="Token"
+            label={t("Token")}
             rows={3}
             placeholder={
-              isTokenNeeded ? "This server admits no guests. Paste the token that its operator gave you." : ""
+              isTokenNeeded ? t("This server admits no guests. Paste the token that its operator gave you.") : ""
             }
             {...VERBATIM}
           />
@@ -129,10 +130,14 @@ export function JoinForm({ store, room }: JoinFormProps) {
         {!isSignInAlone && (
           <button type="submit" class="primary" data-testid="join" aria-disabled={isJoining}>
             {isJoining
-              ? "Entering…"
+              ? t("Entering…")
               : isKnown
-                ? `Continue as ${named(user?.name ?? name)}`
-                : `Enter ${place}`.trimEnd()}
+                ? t("Continue as {name}", { name: named(user?.name ?? name) })
+                : isConversation
+                  ? t("Enter the conversation")
+                  : place === ""
+                    ? t("Enter")
+                    : t("Enter {room}", { room: place })}
           </button>
         )}
         {entrance.signIn !== undefined && (
@@ -141,18 +146,18 @@ export function JoinForm({ store, room }: JoinFormProps) {
             testId="sign-in"
             onClick={() => store.signIn(goal ?? DEFAULT_ROOM)}
           >
-            Sign in
+            {t("Sign in")}
           </Button>
         )}
         <p class="otherwise">
           {isSignInAlone && (
             <Button testId="use-token" onClick={() => chooseToken(true)}>
-              Use a token
+              {t("Use a token")}
             </Button>
           )}
           {!isSignInAlone && !isRoomAsked && (
             <Button testId="other-room" onClick={() => askRoom(true)}>
-              Another room
+              {t("Another room")}
             </Button>
           )}
           {isKnown && !user && (
@@ -163,7 +168,7 @@ export function JoinForm({ store, room }: JoinFormProps) {
                 chooseOther(true);
               }}
             >
-              Another name
+              {t("Another name")}
             </Button>
           )}
         </p>
@@ -204,4 +209,9 @@ function Field({ id, label, onText, problem, rows, ...rest }: FieldProps) {
       </p>
     </>
   );
+}
+
+function signInText(room: string | undefined): string {
+  if (room === undefined) return t("Sign in to talk.");
+  return isDirect(room) ? t("Sign in to go on with a conversation.") : t("Sign in to talk in #{room}.", { room });
 }

@@ -2,7 +2,9 @@
 import { useState } from "preact/hooks";
 import type { Person } from "parley-rooms/client";
 
+import { numberText, t, tn } from "../state/language.ts";
 import { bare, named } from "../state/names.ts";
+import { roleText } from "../state/people.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Avatar } from "./avatar.tsx";
 import { IconButton, SearchField, submitting } from "./controls.tsx";
@@ -21,10 +23,10 @@ export function MemberList({ store, view }: ChatProps) {
   const shown = found ?? members.filter(({ name }) => fits(name, find.trim()));
   const more = find.trim() === "" ? count - members.length : 0;
   return (
-    <SidePanel store={store} title={count === 0 ? "Members" : `Members · ${count}`}>
+    <SidePanel store={store} title={count === 0 ? t("Members") : `${t("Members")} · ${numberText(count)}`}>
       {(count > FIND_FROM || !isComplete) && (
         <form class="search-form" role="search" onSubmit={submitting(() => {})}>
-          <SearchField label="Find a member" testId="member-find" value={find} onText={setFind} />
+          <SearchField label={t("Find a member")} testId="member-find" value={find} onText={setFind} />
         </form>
       )}
       <ul class="members" data-testid="members">
@@ -32,8 +34,8 @@ export function MemberList({ store, view }: ChatProps) {
           <Member key={person.user} store={store} view={view} person={person} />
         ))}
       </ul>
-      {shown.length === 0 && find !== "" && <p class="muted none">No member of that name.</p>}
-      {more > 0 && <p class="muted none">and {more} more</p>}
+      {shown.length === 0 && find !== "" && <p class="muted none">{t("No member of that name.")}</p>}
+      {more > 0 && <p class="muted none">{tn(more, "and {n} more", "and {n} more")}</p>}
     </SidePanel>
   );
 }
@@ -51,12 +53,15 @@ function Member({ store, view, person }: ChatProps & { readonly person: Person }
       </span>
       <span class="member-name">
         <bdi title={named(user)}>{bare(name)}</bdi> <Tag view={view} user={user} />
-        {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
+        {isSelf && <span class="muted"> {t("(you)")}</span>}{" "}
+        {person.role && <span class="role">{roleText(person.role)}</span>}
       </span>
       {(mayModerate || store.mayMessage(user)) && (
         <IconButton
           icon="more"
-          label={mayModerate ? `Moderate ${named(name)}` : `Actions for ${named(name)}`}
+          label={
+            mayModerate ? t("Moderate {name}", { name: named(name) }) : t("Actions for {name}", { name: named(name) })
+          }
           testId={mayModerate ? "moderate" : "person-menu"}
           onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person } })}
         />

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { lineOf, type FoundMessage } from "parley-rooms/client";
 
 import { isWhole, pageOf } from "../state/found-mentions.ts";
+import { t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { People } from "../state/people.ts";
 import { MENTIONS_LIMIT } from "../state/room-directory.ts";
@@ -19,13 +20,15 @@ interface Found {
   readonly status: string;
 }
 
-const LOADING = "Looking in your rooms…";
-
 export function MentionList({ store, view }: ChatProps) {
-  const [{ messages, hasMore, status }, setFound] = useState<Found>({ messages: [], hasMore: false, status: LOADING });
+  const [{ messages, hasMore, status }, setFound] = useState<Found>({
+    messages: [],
+    hasMore: false,
+    status: t("Looking in your rooms…"),
+  });
   const people = useMemo(() => new People(() => namesIn(messages, store.reader)), [messages]);
   const load = async (before: readonly FoundMessage[]): Promise<void> => {
-    setFound({ messages: before, hasMore: false, status: LOADING });
+    setFound({ messages: before, hasMore: false, status: t("Looking in your rooms…") });
     const oldest = before.at(-1);
     const query = { limit: MENTIONS_LIMIT, ...(oldest && { beforeTime: oldest.timestamp }) };
     const answers = await Promise.all([
@@ -34,14 +37,14 @@ export function MentionList({ store, view }: ChatProps) {
     ]);
     const found = answers.flatMap((answer) => (answer && "ok" in answer ? [answer.messages] : []));
     if (found.length === 0)
-      return setFound({ messages: before, hasMore: true, status: "The mentions could not be loaded." });
+      return setFound({ messages: before, hasMore: true, status: t("The mentions could not be loaded.") });
     const page = pageOf(found, MENTIONS_LIMIT);
     const messages = [...before, ...page.messages];
-    const nothing = messages.length === 0 ? "Nobody has mentioned you yet." : "";
+    const nothing = messages.length === 0 ? t("Nobody has mentioned you yet.") : "";
     setFound({
       messages,
       hasMore: page.hasMore,
-      status: isWhole(answers[0]) ? nothing : "Some of your rooms did not answer.",
+      status: isWhole(answers[0]) ? nothing : t("Some of your rooms did not answer."),
     });
   };
   useEffect(() => void load([]), []);
@@ -50,7 +53,7 @@ export function MentionList({ store, view }: ChatProps) {
     store.goTo(room, seq);
   };
   return (
-    <SidePanel store={store} title="Mentions">
+    <SidePanel store={store} title={t("Mentions")}>
       <p class="muted none" role="status" data-testid="mentions-status">
         {status}
       </p>
@@ -73,7 +76,7 @@ export function MentionList({ store, view }: ChatProps) {
       </ol>
       {hasMore && (
         <Button class="link more-found" onClick={() => void load(messages)}>
-          {messages.length === 0 ? "Try again" : "Older mentions"}
+          {messages.length === 0 ? t("Try again") : t("Older mentions")}
         </Button>
       )}
     </SidePanel>

@@ -2,11 +2,13 @@
 import { threadOf, type Message, type Person } from "parley-rooms/client";
 
 import { hashOf } from "../state/address.ts";
+import { t } from "../state/language.ts";
 import { named } from "../state/names.ts";
+import { roleText } from "../state/people.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";
 import { featureItems } from "./feature-items.ts";
-import { isTouched } from "./keys.ts";
+import { invite, inviteLabel } from "./invite.ts";
 import { muteItem, notificationItems, unreadItem } from "./notification-items.ts";
 import { themeItems } from "./theme.ts";
 
@@ -38,18 +40,26 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
   };
   return [
     [
-      isSheet && can.reply && { label: "Reply", icon: "reply", act: () => view.writing.reply(message.id) },
+      isSheet && can.reply && { label: t("Reply"), icon: "reply", act: () => view.writing.reply(message.id) },
       message.content !== "" && {
-        label: "Copy text",
+        label: t("Copy text"),
         icon: "copy",
         act: () => void copyWords({ store, view }, message, anchor),
       },
-      isSheet && message.content !== "" && { label: "Select text", icon: "select", act: () => selectWords(anchor) },
-      store.hasLink && { label: "Copy link", icon: "link", act: () => void copyLink({ store, view }, message, anchor) },
-      { label: "Details…", icon: "info", act: () => store.set({ dialog: { kind: "details", message: message.id } }) },
-      can.edit && { label: "Edit", icon: "edit", act: () => store.edit(message) },
+      isSheet && message.content !== "" && { label: t("Select text"), icon: "select", act: () => selectWords(anchor) },
+      store.hasLink && {
+        label: t("Copy link"),
+        icon: "link",
+        act: () => void copyLink({ store, view }, message, anchor),
+      },
+      {
+        label: t("Details…"),
+        icon: "info",
+        act: () => store.set({ dialog: { kind: "details", message: message.id } }),
+      },
+      can.edit && { label: t("Edit"), icon: "edit", act: () => store.edit(message) },
       view.hasThreads && {
-        label: "Reply in thread",
+        label: t("Reply in thread"),
         icon: "thread",
         act: () => store.openThread(threadOf(message) ?? message.id),
       },
@@ -57,14 +67,14 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
       ...featureItems({ store, view }, message),
       !message.origin && messageItem(store, { user: sender, name: message.name }),
     ],
-    [can.remove && { label: "Delete", icon: "bin", act: remove, isGrave: true }],
-    can.moderate ? decisions(store, sender, ` ${named(message.name)}`) : [],
+    [can.remove && { label: t("Delete"), icon: "bin", act: remove, isGrave: true }],
+    can.moderate ? decisions(store, sender, named(message.name)) : [],
   ];
 }
 
 async function copyWords({ view }: ChatProps, { content }: Message, anchor: Element): Promise<void> {
   if (await copyText(view.people.withNames(content), anchor)) return;
-  view.show("The browser did not copy the text. Select it in the message, and copy it from there.");
+  view.show(t("The browser did not copy the text. Select it in the message, and copy it from there."));
 }
 
 /** Of this message alone a long press selects words, until nothing is selected. */
@@ -84,17 +94,8 @@ function selectWords(row: Element): void {
 async function copyLink({ view }: ChatProps, { id }: Message, anchor: Element): Promise<void> {
   const link = new URL(hashOf({ room: view.room, message: id }), location.href).href;
   const isCopied = await copyText(link, anchor);
-  view.show(isCopied ? "The link to the message is copied." : `The browser did not copy the link: ${link}`);
-}
-
-/** Gives the address of the room to the phone's own sheet, or copies it, for somebody else. */
-export async function invite({ store, view }: ChatProps, anchor: Element): Promise<void> {
-  if (canShare()) return navigator.share({ title: store.title, url: location.href }).catch(() => {});
-  const isCopied = await copyText(location.href, anchor);
   view.show(
-    isCopied
-      ? `The link to ${store.title} is copied.`
-      : "The browser did not copy the link. It is the address of this page.",
+    isCopied ? t("The link to the message is copied.") : t("The browser did not copy the link: {link}", { link }),
   );
 }
 
@@ -102,7 +103,7 @@ export async function invite({ store, view }: ChatProps, anchor: Element): Promi
 function messageItem(store: ChatProps["store"], person: Pick<Person, "user" | "name">): MenuItem | false {
   return (
     store.mayMessage(person.user) && {
-      label: `Message ${named(person.name)}`,
+      label: t("Message {name}", { name: named(person.name) }),
       icon: "message",
       act: () => void store.message(person),
     }
@@ -120,25 +121,22 @@ function itemsOfPerson({ store, view }: ChatProps, person: Person): Groups {
   return [
     [
       messageItem(store, person),
-      isPlain && mayAppoint && { label: "Make a moderator", icon: "shield", act: appoint },
-      granted === true && { label: `Remove as ${role}`, icon: "shield", act: dismiss },
+      isPlain && mayAppoint && { label: t("Make a moderator"), icon: "shield", act: appoint },
+      granted === true && { label: t("Remove as {role}", { role: roleText(role!) }), icon: "shield", act: dismiss },
     ],
     decisions(store, user),
   ];
 }
 
-const canShare = (): boolean => isTouched() && "share" in navigator;
-export const inviteLabel = (): string => (canShare() ? "Invite people…" : "Copy the invite link");
-
 function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
   const { isEmbedded, hasLink } = store;
   return [
     [
-      view.state.me.isModerator && { label: "Moderate this room…", icon: "shield", act: asking(store, "room") },
-      view.hasThreads && { label: "Threads", icon: "thread", act: () => store.open("threads") },
-      hasLink && { label: "About this room…", icon: "info", act: asking(store, "about-room") },
+      view.state.me.isModerator && { label: t("Moderate this room…"), icon: "shield", act: asking(store, "room") },
+      view.hasThreads && { label: t("Threads"), icon: "thread", act: () => store.open("threads") },
+      hasLink && { label: t("About this room…"), icon: "info", act: asking(store, "about-room") },
       {
-        label: "Jump to a date…",
+        label: t("Jump to a date…"),
         icon: "date",
         act: () => store.set({ dialog: { kind: "date", at: view.store.now() } }),
       },
@@ -148,7 +146,11 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
     isEmbedded ? themeItems(anchor) : [],
     [
       muteItem({ store, view }),
-      !isEmbedded && { label: `Leave the ${view.kind}`, icon: "leave", act: () => store.forget() },
+      !isEmbedded && {
+        label: view.kind === "room" ? t("Leave the room") : t("Leave the conversation"),
+        icon: "leave",
+        act: () => store.forget(),
+      },
     ],
   ];
 }
@@ -156,18 +158,23 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
 /** What is the reader's own, in whichever room they are. */
 function itemsOfReader({ store, view }: ChatProps, anchor: Element): Groups {
   return [
-    [store.mayRename && { label: "Change your name…", icon: "edit", act: asking(store, "rename") }],
+    [store.mayRename && { label: t("Change your name…"), icon: "edit", act: asking(store, "rename") }],
     notificationItems({ store, view }),
     themeItems(anchor),
-    [shortcutsItem(store), { label: "Sign out", icon: "kick", act: () => store.signOut() }],
+    [
+      { label: t("Language…"), icon: "globe", act: asking(store, "language") },
+      shortcutsItem(store),
+      { label: t("Sign out"), icon: "kick", act: () => store.signOut() },
+    ],
   ];
 }
 
-const asking = (store: ChatProps["store"], kind: "room" | "shortcuts" | "about-room" | "rename") => (): void =>
-  store.set({ dialog: { kind } });
+const asking =
+  (store: ChatProps["store"], kind: "room" | "shortcuts" | "language" | "about-room" | "rename") => (): void =>
+    store.set({ dialog: { kind } });
 
 const shortcutsItem = (store: ChatProps["store"]): MenuItem => ({
-  label: "Keyboard shortcuts…",
+  label: t("Keyboard shortcuts…"),
   icon: "keys",
   act: asking(store, "shortcuts"),
 });
@@ -177,8 +184,8 @@ function decisions(store: ChatProps["store"], user: string, name = ""): MenuItem
   const ask = (action: "kick" | "mute" | "ban") => (): void =>
     store.set({ dialog: { kind: "moderate", action, user } });
   return [
-    { label: `Mute${name}…`, icon: "mute", act: ask("mute") },
-    { label: `Kick${name}…`, icon: "kick", act: ask("kick") },
-    { label: `Ban${name}…`, icon: "ban", act: ask("ban"), isGrave: true },
+    { label: name === "" ? t("Mute…") : t("Mute {name}…", { name }), icon: "mute", act: ask("mute") },
+    { label: name === "" ? t("Kick…") : t("Kick {name}…", { name }), icon: "kick", act: ask("kick") },
+    { label: name === "" ? t("Ban…") : t("Ban {name}…", { name }), icon: "ban", act: ask("ban"), isGrave: true },
   ];
 }

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Message, readersOf } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
 import type { ChatStore } from "../state/chat-store.ts";
@@ -205,7 +206,7 @@ export function MessageList({ store, view }: ChatProps) {
         ref={scroller}
         class="log"
         role="region"
-        aria-label="Messages"
+        aria-label={t("Messages")}
         tabIndex={0}
         data-testid="log"
         onScroll={onScroll}
@@ -251,7 +252,7 @@ export function MessageList({ store, view }: ChatProps) {
       )}
       {isLoaded && news && <NewsBar view={view} now={now} />}
       {isLoaded && !news && (!state.reading.following || hasLater) && <NewestButton view={view} />}
-      {loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
+      {loading === "earlier" && <p class="loading-earlier">{t("Loading earlier messages…")}</p>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
 import { fileNamesOf, lineOf, type Message } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { bare, named } from "../state/names.ts";
 import { hueOf } from "../state/hue.ts";
 import { clockTime, exactTime } from "../state/times.ts";
@@ -44,7 +45,9 @@ export function MessageRow(props: MessageRowProps) {
         {message.replyTo !== undefined && message.replyTo !== thread && <Quote view={view} id={message.replyTo} />}
         {message.deleted ? (
           <p class="gone" data-time={time}>
-            Message deleted{byPerson(view, message.deletedBy)}
+            {message.deletedBy === undefined
+              ? t("Message deleted")
+              : t("Message deleted by {name}", { name: view.people.nameOf(message.deletedBy) })}
           </p>
         ) : (
           <>
@@ -71,12 +74,13 @@ export function MessageRow(props: MessageRowProps) {
 }
 
 function editedText(view: RoomView, { editedAt, editedBy }: Message): string {
-  return editedAt === undefined ? "" : `Edited${byPerson(view, editedBy)} ${exactTime(editedAt)}`;
+  if (editedAt === undefined) return "";
+  const time = exactTime(editedAt);
+  // Names the person, if that is not the author.
+  return editedBy === undefined
+    ? t("Edited {time}", { time })
+    : t("Edited by {name} {time}", { name: view.people.nameOf(editedBy), time });
 }
-
-/** Names the person, where that is not the author. */
-const byPerson = (view: RoomView, user: string | undefined): string =>
-  user === undefined ? "" : ` by ${view.people.nameOf(user)}`;
 
 function Head({ store, view, message, time }: ChatProps & { readonly message: Message; readonly time: string }) {
   const { sender: user, name } = message;
@@ -103,7 +107,7 @@ function Head({ store, view, message, time }: ChatProps & { readonly message: Me
         author
       )}{" "}
       <Tag view={view} user={message.sender} />{" "}
-      {message.origin && <span class="origin">via #{message.origin.room} </span>}
+      {message.origin && <span class="origin">{t("via #{room}", { room: message.origin.room })} </span>}
       <Time at={message.timestamp} text={time} />
     </p>
   );
@@ -125,7 +129,7 @@ function Time({ at, text, class: place }: TimeProps) {
 
 function Quote({ view, id }: ViewProps & { readonly id: string }) {
   const quoted = view.store.quoted(id);
-  if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
+  if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : t("Deleted message")}</p>;
   return (
     <button
       type="button"
@@ -144,7 +148,7 @@ const SEEN_NAMED_MAX = 3;
 
 function SeenBy({ view, readers }: ViewProps & { readonly readers: readonly string[] }) {
   const names = readers.map((user) => named(view.people.nameOf(user)));
-  const label = `Seen by ${names.join(", ")}`;
+  const label = t("Seen by {names}", { names: names.join(t(", ")) });
   return (
     <span class="seen-by" role="img" aria-label={label} title={label} data-testid="seen-by">
       {readers.slice(0, SEEN_NAMED_MAX).map((user) => (

@@ -2,6 +2,7 @@
 // dialogs draw it.
 import { canonicalEmoji } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 import { useModal } from "./modal.tsx";
@@ -27,7 +28,7 @@ export function MessageSheet({ store, view }: ChatProps) {
     <dialog
       ref={sheet}
       class="sheet"
-      aria-label="Actions"
+      aria-label={t("Actions")}
       data-testid="sheet"
       onClose={close}
       // The backdrop is the dialog's own.
@@ -35,7 +36,7 @@ export function MessageSheet({ store, view }: ChatProps) {
       onKeyDown={(event) => moveFocus(event, sheet.current!)}
     >
       {message && view.store.abilitiesOf(message).react && (
-        <div class="quick" role="group" aria-label="React">
+        <div class="quick" role="group" aria-label={t("React")}>
           {store.liked.emoji.slice(0, QUICK_MAX).map((emoji) => (
             <button
               key={emoji}
@@ -53,7 +54,7 @@ export function MessageSheet({ store, view }: ChatProps) {
           ))}
           <IconButton
             icon="plus"
-            label="Another emoji"
+            label={t("Another emoji")}
             onClick={() => {
               leave();
               store.set({ picking: { anchor, message: id } });
@@ -61,7 +62,7 @@ export function MessageSheet({ store, view }: ChatProps) {
           />
         </div>
       )}
-      <div class="menu" role="menu" aria-label="Actions">
+      <div class="menu" role="menu" aria-label={t("Actions")}>
         <MenuGroups store={store} view={view} leave={leave} />
       </div>
     </dialog>

@@ -3,6 +3,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import { Button, submitting } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 import { keepEscape } from "./keys.ts";
@@ -57,7 +58,7 @@ export function InfoDialog({ title, onClose, children }: ModalProps) {
       {children}
       <p class="dialog-buttons">
         <Button class="primary" onClick={onClose}>
-          Close
+          {t("Close")}
         </Button>
       </p>
     </Modal>
@@ -78,7 +79,7 @@ export function FormDialog({ title, submit, isGrave = false, onSubmit, onClose, 
         {children}
         <p class="dialog-buttons">
           <Button class="plain" onClick={onClose}>
-            Cancel
+            {t("Cancel")}
           </Button>
           <button type="submit" class={isGrave ? "primary grave" : "primary"} data-testid="dialog-submit">
             {submit}

@@ -1,5 +1,6 @@
 // The ways to the newest message: a button while the reader is elsewhere, and a bar with the count of messages that were new when
 // they came. The message list draws them.
+import { t, tn } from "../state/language.ts";
 import { sinceTime } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
@@ -13,8 +14,8 @@ export function NewestButton({ view: { state, store } }: ViewProps) {
     <button
       type="button"
       class={`newest ${missed > 0 ? "has-news" : ""}`}
-      title="Jump to newest"
-      aria-label={news === "" ? "Jump to newest" : `${news}, jump to newest`}
+      title={t("Jump to newest")}
+      aria-label={news === "" ? t("Jump to newest") : t("{news}, jump to newest", { news })}
       data-testid="newest"
       onClick={() => void store.showNewest()}
     >
@@ -30,13 +31,16 @@ export function NewsBar({ view: { state, store }, now }: ViewProps & { readonly 
   return (
     <div class="news" data-testid="news">
       <span>
-        {countText(news.count + missed)} since {sinceTime(news.sinceMs, now)}
+        {t("{messages} since {time}", {
+          messages: countText(news.count + missed),
+          time: sinceTime(news.sinceMs, now),
+        })}
       </span>
       <Button testId="newest" onClick={() => void store.showNewest()}>
-        Jump to newest
+        {t("Jump to newest")}
       </Button>
     </div>
   );
 }
 
-const countText = (count: number): string => (count === 1 ? "1 new message" : `${count} new messages`);
+const countText = (count: number): string => tn(count, "{n} new message", "{n} new messages");

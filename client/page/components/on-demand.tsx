@@ -2,6 +2,7 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 
 export function onDemand<Props extends ChatProps = ChatProps>(
@@ -17,7 +18,7 @@ export function onDemand<Props extends ChatProps = ChatProps>(
       } catch {
         // Offline, or the server has a newer page by now.
         props.store.closeTo(0);
-        props.view.show("This part of the page could not be loaded. Try again, or reload the page.");
+        props.view.show(t("This part of the page could not be loaded. Try again, or reload the page."));
       }
     };
     useEffect(() => {

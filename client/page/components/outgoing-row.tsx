@@ -3,6 +3,7 @@ import type { Outgoing } from "parley-rooms/client";
 
 import { waitText } from "../state/hold-words.ts";
 import { hueOf } from "../state/hue.ts";
+import { t } from "../state/language.ts";
 import { bare, named } from "../state/names.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { Attachments } from "./attachment.tsx";
@@ -20,7 +21,7 @@ interface OutgoingRowProps extends ChatProps {
 export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps) {
   const { content, state, error } = outgoing;
   const { reader } = store;
-  const name = bare(reader.name) || "You";
+  const name = bare(reader.name) || t("You");
   return (
     <>
       {isHead && <Avatar user={reader.user} name={name} />}
@@ -41,14 +42,16 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
         <Waiting view={view} clientMsgId={outgoing.clientMsgId} />
       ) : (
         <p class="delivery failed">
-          <span data-testid="failure">Not sent. {describeFailure(error!)}</span>{" "}
+          <span data-testid="failure">
+            {t("Not sent.")} {describeFailure(error!)}
+          </span>{" "}
           {view.blocked === "" && mayRetry(error!) && (
             <Button testId="retry" onClick={() => store.retry(outgoing)}>
-              {error!.code === "OTHER_USER" ? `Send as ${named(name)}` : "Retry"}
+              {error!.code === "OTHER_USER" ? t("Send as {name}", { name: named(name) }) : t("Retry")}
             </Button>
           )}{" "}
           <Button testId="discard" onClick={() => view.store.discard(outgoing.clientMsgId)}>
-            Discard
+            {t("Discard")}
           </Button>
         </p>
       )}
@@ -61,13 +64,13 @@ function Waiting({ view, clientMsgId }: ViewProps & { readonly clientMsgId: stri
   const { me, messages } = view.state;
   // Counted down.
   useNow(me.hold ? 1000 : 0);
-  if (view.connection.kind !== "connected") return <p class="delivery">Waits for the connection</p>;
+  if (view.connection.kind !== "connected") return <p class="delivery">{t("Waits for the connection")}</p>;
   const next = messages.outgoing.find(({ state }) => state !== "failed");
   const hold = waitText(me.hold, view.store.now());
-  const waiting = next?.clientMsgId === clientMsgId ? hold : hold && "Waits for its turn";
+  const waiting = next?.clientMsgId === clientMsgId ? hold : hold && t("Waits for its turn");
   return (
     <p class="delivery" data-testid="waiting">
-      {waiting || "Sending…"}
+      {waiting || t("Sending…")}
     </p>
   );
 }

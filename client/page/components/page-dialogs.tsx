@@ -1,14 +1,15 @@
 // The dialogs of the page, which it loads when one of them is opened: besides those that an embed has, too, the way to rooms and people, and those
-// about names: of a new room, of a room with its topic, and of the reader.
+// about names: of a new room, of a room with its topic, and of the reader; and the language.
 import type { ComponentProps } from "preact";
 import { useState } from "preact/hooks";
 
+import { LANGUAGES, chooseLanguage, language, t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { VERBATIM } from "./controls.tsx";
 import { Dialogs } from "./dialogs.tsx";
-import { FormDialog, InfoDialog } from "./modal.tsx";
+import { Choice, FormDialog, InfoDialog } from "./modal.tsx";
 import { Switcher } from "./switcher.tsx";
 
 /** Characters; the server takes no more. */
@@ -26,6 +27,8 @@ export function PageDialogs({ store, view }: ChatProps) {
       return <AboutRoom store={store} view={view} onClose={close} />;
     case "rename":
       return <Rename store={store} onClose={close} />;
+    case "language":
+      return <LanguageChoice store={store} view={view} onClose={close} />;
     default:
       return <Dialogs store={store} view={view} />;
   }
@@ -44,17 +47,21 @@ function NewRoom({ store, onClose }: DialogProps) {
     onClose();
   };
   return (
-    <FormDialog title="New room" submit="Create" onSubmit={create} onClose={onClose}>
+    <FormDialog title={t("New room")} submit={t("Create")} onSubmit={create} onClose={onClose}>
       <Field
         id="new-room-name"
-        label="Name"
+        label={t("Name")}
         value={room}
         onText={(text) => {
           setRoom(text);
           setWrong(false);
         }}
-        problem={isWrong ? ROOM_NAME_RULE : ""}
-        hint={`Enters ${id === undefined ? "it" : `#${id}`}, if it is there already.`}
+        problem={isWrong ? t(ROOM_NAME_RULE) : ""}
+        hint={
+          id === undefined
+            ? t("Enters it, if it is there already.")
+            : t("Enters #{room}, if it is there already.", { room: id })
+        }
         {...VERBATIM}
       />
     </FormDialog>
@@ -69,7 +76,7 @@ function AboutRoom({ store, view, onClose }: DialogProps & ChatProps) {
   const [name, setName] = useState(nameNow);
   const [topic, setTopic] = useState(topicNow);
   const [mayName, mayTopic] = [view.mayDescribe("name"), view.mayDescribe("topic")];
-  const title = `About ${store.title}`;
+  const title = t("About {name}", { name: store.title });
   const save = async (): Promise<void> => {
     const texts = { ...(name !== before.name && { name }), ...(topic !== before.topic && { topic }) };
     if (await actions.moderate("describe", texts)) onClose();
@@ -78,12 +85,12 @@ function AboutRoom({ store, view, onClose }: DialogProps & ChatProps) {
     <dl class="details">
       {!mayTopic && topicNow !== "" && (
         <div>
-          <dt>Topic</dt>
+          <dt>{t("Topic")}</dt>
           <dd dir="auto">{topicNow}</dd>
         </div>
       )}
       <div>
-        <dt>Address</dt>
+        <dt>{t("Address")}</dt>
         <dd>#{room}</dd>
       </div>
     </dl>
@@ -95,10 +102,17 @@ function AboutRoom({ store, view, onClose }: DialogProps & ChatProps) {
       </InfoDialog>
     );
   return (
-    <FormDialog title={title} submit="Save" onSubmit={() => void save()} onClose={onClose}>
-      {mayName && <Field id="room-name" label="Name" value={name} onText={setName} placeholder={room} />}
+    <FormDialog title={title} submit={t("Save")} onSubmit={() => void save()} onClose={onClose}>
+      {mayName && <Field id="room-name" label={t("Name")} value={name} onText={setName} placeholder={room} />}
       {mayTopic && (
-        <Field id="room-topic" label="Topic" value={topic} onText={setTopic} rows={3} placeholder="What is it about?" />
+        <Field
+          id="room-topic"
+          label={t("Topic")}
+          value={topic}
+          onText={setTopic}
+          rows={3}
+          placeholder={t("What is it about?")}
+        />
       )}
       {facts}
     </FormDialog>
@@ -109,22 +123,45 @@ function Rename({ store, onClose }: DialogProps) {
   const [name, setName] = useState(store.name);
   const [problem, setProblem] = useState("");
   const rename = async (): Promise<void> => {
-    const refusal = name.trim() === "" ? "Enter a name." : await store.rename(name.trim());
+    const refusal = name.trim() === "" ? t("Enter a name.") : await store.rename(name.trim());
     if (refusal === "") onClose();
     else setProblem(refusal);
   };
   return (
-    <FormDialog title="Change your name" submit="Save" onSubmit={() => void rename()} onClose={onClose}>
+    <FormDialog title={t("Change your name")} submit={t("Save")} onSubmit={() => void rename()} onClose={onClose}>
       <Field
         id="own-name"
-        label="Your name"
+        label={t("Your name")}
         value={name}
         onText={setName}
         problem={problem}
-        hint="What you have written keeps the name that you had."
+        hint={t("What you have written keeps the name that you had.")}
         autocomplete="nickname"
       />
     </FormDialog>
+  );
+}
+
+function LanguageChoice({ store, view, onClose }: ChatProps & DialogProps) {
+  const choose = async (at: number): Promise<void> => {
+    onClose();
+    try {
+      await chooseLanguage(LANGUAGES[at]!.tag);
+      store.changed();
+    } catch {
+      view.show(t("The language could not be loaded. Try again with a connection."));
+    }
+  };
+  return (
+    <InfoDialog title={t("Language")} onClose={onClose}>
+      <Choice
+        id="language"
+        label={t("Language of this page")}
+        options={LANGUAGES.map(({ name }, at) => [at, name])}
+        value={LANGUAGES.findIndex(({ tag }) => tag === language())}
+        onChoose={(at) => void choose(at)}
+      />
+    </InfoDialog>
   );
 }
 

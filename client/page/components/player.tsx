@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Attachment } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { isPicture, type Picture } from "../state/pictures.ts";
 import { messageOf } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
@@ -37,7 +38,7 @@ export function Player({ view, file }: PlayerProps) {
   const poster = isPicture(preview) ? preview : undefined;
   const onLost = (error: unknown): void => {
     setPart(undefined);
-    view.show(`The file could not be loaded: ${messageOf(error)}`);
+    view.show(t("The file could not be loaded: {reason}", { reason: messageOf(error) }));
   };
   const play = async (): Promise<void> => {
     try {
@@ -45,7 +46,7 @@ export function Player({ view, file }: PlayerProps) {
       setPart(() => Playing);
     } catch {
       // Offline, or the server has a newer page by now.
-      view.show("The player could not be loaded. Try again, or reload the page.");
+      view.show(t("The player could not be loaded. Try again, or reload the page."));
     }
   };
   return (
@@ -54,8 +55,8 @@ export function Player({ view, file }: PlayerProps) {
         <span class="file-name" dir="auto">
           {name}
         </span>
-        <span class="file-size">{isUnplayable ? "Cannot be played here" : bytesText(size)}</span>
-        <IconButton icon="download" label={`Save ${name}`} onClick={() => void saveFile(view, file)} />
+        <span class="file-size">{isUnplayable ? t("Cannot be played here") : bytesText(size)}</span>
+        <IconButton icon="download" label={t("Save {name}", { name })} onClick={() => void saveFile(view, file)} />
       </p>
       <div class="stage" style={isFilm ? boxOf(poster ?? USUAL) : undefined}>
         {Part && !isUnplayable ? (
@@ -65,12 +66,12 @@ export function Player({ view, file }: PlayerProps) {
             type="button"
             class="play"
             disabled={isUnplayable}
-            aria-label={`Play ${name}`}
+            aria-label={t("Play {name}", { name })}
             onClick={() => void play()}
           >
             {poster && <Poster view={view} picture={poster} />}
             <Icon name="play" />
-            {!isFilm && "Play"}
+            {!isFilm && t("Play")}
           </button>
         )}
       </div>

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Attachment } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import type { ViewProps } from "./chat-props.ts";
 
 /** As `HTMLMediaElement.error` has it. */
@@ -52,7 +53,7 @@ export function Playing({ view, file, onLost, onUnplayable }: PlayingProps) {
       if (error?.code !== NETWORK_FAILED) onUnplayable();
       // The address does not last as long as a reader may.
       else if (currentTime > source.at) void find(currentTime);
-      else onLost(new Error("The connection broke."));
+      else onLost(new Error(t("The connection broke.")));
     },
   } as const;
   return file.type.startsWith("video/") ? <video {...element} playsInline /> : <audio {...element} />;

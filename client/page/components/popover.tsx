@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
@@ -65,7 +66,7 @@ export function MenuPopover({ store, view }: ChatProps) {
     close();
   };
   return (
-    <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
+    <Popover anchor={menu.anchor} label={t("Actions")} onClose={close} class="menu" role="menu">
       <MenuGroups store={store} view={view} leave={leave} />
     </Popover>
   );

@@ -1,6 +1,7 @@
 // Draws the reactions below a message, and the button for one more. The message row calls it.
 import type { Message } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Icon } from "./icons.tsx";
@@ -19,8 +20,9 @@ export function Reactions({ store, view, message, hasFocus }: ReactionsProps) {
     <div class="reactions">
       {message.reactions?.map(({ emoji, count, users }) => {
         const isOwn = users.includes(view.self);
-        const names = users.map((user) => (user === view.self ? "you" : named(view.people.nameOf(user))));
-        const label = `${emoji} ${count}: ${names.join(", ")}${count > users.length ? " and more" : ""}`;
+        const names = users.map((user) => (user === view.self ? t("you") : named(view.people.nameOf(user))));
+        const all = names.join(t(", "));
+        const label = `${emoji} ${count}: ${count > users.length ? t("{names} and more", { names: all }) : all}`;
         return (
           <button
             key={emoji}
@@ -43,8 +45,8 @@ export function Reactions({ store, view, message, hasFocus }: ReactionsProps) {
           type="button"
           class="reaction add"
           data-testid="add-reaction"
-          aria-label="Add a reaction"
-          title="Add a reaction"
+          aria-label={t("Add a reaction")}
+          title={t("Add a reaction")}
           tabIndex={hasFocus ? 0 : -1}
           onClick={({ currentTarget }) => store.set({ picking: { anchor: currentTarget, message: id } })}
         >

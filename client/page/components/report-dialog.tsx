@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { lineOf } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { featuresOf, report } from "../state/room-features.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { FormDialog } from "./modal.tsx";
@@ -23,11 +24,11 @@ export function ReportDialog({ view, message, onClose }: ReportDialogProps) {
     void report(view, message, reason.trim());
   };
   return (
-    <FormDialog title="Report this message?" submit="Report" onSubmit={send} onClose={onClose}>
+    <FormDialog title={t("Report this message?")} submit={t("Report")} onSubmit={send} onClose={onClose}>
       <blockquote class="excerpt" dir="auto">
         {lineOf(view.wordsOf(message))}
       </blockquote>
-      <label for="report-reason">What is wrong with it?</label>
+      <label for="report-reason">{t("What is wrong with it?")}</label>
       <textarea
         id="report-reason"
         data-testid="report-reason"
@@ -40,8 +41,8 @@ export function ReportDialog({ view, message, onClose }: ReportDialogProps) {
       />
       <p id="report-rule" class={isMissing ? "problem" : "hint"}>
         {isMissing
-          ? "Give a reason, so that the moderators know what to look at."
-          : "The room's moderators see this with your name. The author is not told."}
+          ? t("Give a reason, so that the moderators know what to look at.")
+          : t("The room's moderators see this with your name. The author is not told.")}
       </p>
     </FormDialog>
   );

@@ -2,7 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ModeratedUser } from "parley-rooms/client";
 
+import { numberText, t, tn } from "../state/language.ts";
 import { exactTime } from "../state/times.ts";
+import { roleText } from "../state/people.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { Choice, InfoDialog } from "./modal.tsx";
@@ -23,10 +25,10 @@ export function RoomDialog({ store, view, onClose }: ChatProps & { readonly onCl
   };
   const spans = [...new Set([...SLOW_MODES, slowModeSeconds])].sort((a, b) => a - b);
   return (
-    <InfoDialog title={`Moderate ${store.title}`} onClose={onClose}>
+    <InfoDialog title={t("Moderate {name}", { name: store.title })} onClose={onClose}>
       <Choice
         id="slow-mode"
-        label="Slow mode: one message per person every"
+        label={t("Slow mode: one message per person every")}
         options={spans.map((seconds) => [seconds, slowModeText(seconds)])}
         value={slowModeSeconds}
         onChoose={(seconds) => void view.actions.moderate("slow-mode", { seconds })}
@@ -38,24 +40,34 @@ export function RoomDialog({ store, view, onClose }: ChatProps & { readonly onCl
           checked={readOnly}
           onChange={({ currentTarget }) => void view.actions.moderate("read-only", { on: currentTarget.checked })}
         />{" "}
-        Only moderators may write
+        {t("Only moderators may write")}
       </label>
       <h3 ref={heading} tabIndex={-1}>
-        Active restrictions
+        {t("Active restrictions")}
       </h3>
-      {users === undefined && <p class="muted">Loading…</p>}
-      {users?.length === 0 && <p class="muted">None.</p>}
+      {users === undefined && <p class="muted">{t("Loading…")}</p>}
+      {users?.length === 0 && <p class="muted">{t("None.")}</p>}
       <ul class="decisions" data-testid="decisions">
         {users?.map(({ user, banned, muted, granted }) => (
           <li key={user}>
             <bdi>{view.people.nameOf(user)}</bdi>
             {banned && (
-              <Decided text={`banned${untilText(banned.until)}`} undo="Unban" onUndo={() => void undo("unban", user)} />
+              <Decided
+                text={untilText(t("banned"), banned.until)}
+                undo={t("Unban")}
+                onUndo={() => void undo("unban", user)}
+              />
             )}
             {muted && (
-              <Decided text={`muted${untilText(muted.until)}`} undo="Unmute" onUndo={() => void undo("unmute", user)} />
+              <Decided
+                text={untilText(t("muted"), muted.until)}
+                undo={t("Unmute")}
+                onUndo={() => void undo("unmute", user)}
+              />
             )}
-            {granted && <Decided text={granted.role} undo="Remove" onUndo={() => void undo("revoke", user)} />}
+            {granted && (
+              <Decided text={roleText(granted.role)} undo={t("Remove")} onUndo={() => void undo("revoke", user)} />
+            )}
           </li>
         ))}
       </ul>
@@ -78,8 +90,9 @@ function Decided({ text, undo, onUndo }: DecidedProps) {
 }
 
 function slowModeText(seconds: number): string {
-  if (seconds === 0) return "Off";
-  return seconds < 60 ? `${seconds} seconds` : `${seconds / 60} min`;
+  if (seconds === 0) return t("Off");
+  return seconds < 60 ? tn(seconds, "{n} second", "{n} seconds") : t("{n} min", { n: numberText(seconds / 60) });
 }
 
-const untilText = (until: number | undefined): string => (until === undefined ? "" : ` until ${exactTime(until)}`);
+const untilText = (what: string, until: number | undefined): string =>
+  until === undefined ? what : t("{what} until {time}", { what, time: exactTime(until) });

@@ -2,7 +2,9 @@
 // lists. Below them is the reader, with a menu of their own. The app draws it.
 import { useRef, useState } from "preact/hooks";
 
+import { phrase, t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
+import { roleText } from "../state/people.ts";
 import { labelOf, SECTIONS, type RoomItem } from "../state/room-items.ts";
 import { briefTime } from "../state/times.ts";
 import type { ChatStore } from "../state/chat-store.ts";
@@ -12,7 +14,11 @@ import type { ChatProps } from "./chat-props.ts";
 import { Button, IconButton, SearchField } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
-const TITLES = { yours: "Your rooms", direct: "Direct messages", discover: "Discover" } as const;
+const TITLES = {
+  yours: phrase("Your rooms"),
+  direct: phrase("Direct messages"),
+  discover: phrase("Discover"),
+};
 
 export function RoomList({ store, view }: ChatProps) {
   const [filter, setFilter] = useState("");
@@ -27,53 +33,53 @@ export function RoomList({ store, view }: ChatProps) {
   const { drafted } = store;
   const isFolded = directory.isFolded && filter === "";
   return (
-    <nav class="rooms" aria-label="Rooms" data-testid="rooms">
+    <nav class="rooms" aria-label={t("Rooms")} data-testid="rooms">
       <header class="bar">
         <img src="favicon.svg" alt="" width="24" height="24" />
         <h2>Parley</h2>
         <span class="spring" />
         <IconButton
           icon="go"
-          label="Go to a room or a person"
+          label={t("Go to a room or a person")}
           testId="switcher"
           onClick={() => store.set({ dialog: { kind: "switcher" } })}
         />
         <IconButton
           icon="at"
-          label="Mentions"
+          label={t("Mentions")}
           testId="mentions-toggle"
           pressed={store.panel === "mentions"}
           onClick={() => store.open("mentions")}
         />
         <IconButton
           icon="plus"
-          label="New room"
+          label={t("New room")}
           testId="new-room"
           onClick={() => store.set({ dialog: { kind: "new-room" } })}
         />
         <IconButton
           icon="close"
-          label="Close the list of rooms"
+          label={t("Close the list of rooms")}
           class="phone-only"
           onClick={() => store.open("rooms")}
         />
       </header>
       {/* Shown for few rooms, too: otherwise its appearance would move the list. */}
-      <SearchField label="Find a room" testId="room-filter" value={filter} onText={setFilter} />
+      <SearchField label={t("Find a room")} testId="room-filter" value={filter} onText={setFilter} />
       <div ref={list} class="sections">
         {SECTIONS.map((section) => {
           const rooms = items.filter((item) => item.section === section);
           if (rooms.length === 0) return null;
           const isHidden = section === "discover" && isFolded;
           return (
-            <section key={section} aria-label={TITLES[section]} data-testid={`section-${section}`}>
+            <section key={section} aria-label={t(TITLES[section])} data-testid={`section-${section}`}>
               <h3>
                 {section === "discover" ? (
                   <Button class="fold" aria-expanded={!isHidden} onClick={() => directory.fold(!directory.isFolded)}>
-                    {TITLES.discover} <Icon name="next" />
+                    {t(TITLES.discover)} <Icon name="next" />
                   </Button>
                 ) : (
-                  TITLES[section]
+                  t(TITLES[section])
                 )}
               </h3>
               <ul hidden={isHidden}>
@@ -92,8 +98,8 @@ export function RoomList({ store, view }: ChatProps) {
           );
         })}
       </div>
-      {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
-      {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
+      {items.length === 0 && <p class="muted none">{t("No room of that name. Create it with +.")}</p>}
+      {directory.isListable === false && <p class="muted none">{t("Only rooms you have been in are listed here.")}</p>}
       <footer>
         <Button
           class="self"
@@ -103,8 +109,8 @@ export function RoomList({ store, view }: ChatProps) {
         >
           <Avatar user={user} name={name} small />
           <bdi class="me">{bare(name)}</bdi>
-          {role !== "member" && <span class="role">{role}</span>}
-          <Icon name="more" label="Your menu" />
+          {role !== "member" && <span class="role">{roleText(role)}</span>}
+          <Icon name="more" label={t("Your menu")} />
         </Button>
       </footer>
     </nav>
@@ -140,15 +146,15 @@ function RoomButton({ store, item, isCurrent, isDrafted }: RoomButtonProps) {
         {labelOf(item)}
         {tag !== undefined && <span class="tag"> {tag}</span>}
       </bdi>
-      {isDrafted && <Icon name="edit" label="draft" />}
-      {isMuted && <Icon name="muted" label="muted" />}
+      {isDrafted && <Icon name="edit" label={t("draft")} />}
+      {isMuted && <Icon name="muted" label={t("muted")} />}
       {unread > 0 ? (
         <span class={`badge ${mentions > 0 ? "to-me" : ""}`} data-testid="unread">
           {countText(unread)}
           <span class="unseen">
             {" "}
-            {unread === 1 ? "new message" : "new messages"}
-            {mentions > 0 && !direct && `, ${countText(mentions)} to you`}
+            {tn(unread, "new message", "new messages")}
+            {mentions > 0 && !direct && t(", {n} to you", { n: countText(mentions) })}
           </span>
         </span>
       ) : direct ? (
@@ -156,9 +162,9 @@ function RoomButton({ store, item, isCurrent, isDrafted }: RoomButtonProps) {
       ) : (
         members !== undefined &&
         members > 0 && (
-          <span class="present" title={`${members} here now`}>
+          <span class="present" title={tn(members, "{n} here now", "{n} here now")}>
             <Icon name="people" /> {members}
-            <span class="unseen"> here now</span>
+            <span class="unseen"> {t("here now")}</span>
           </span>
         )
       )}

@@ -3,6 +3,7 @@
 import { fileNamesOf, type Message } from "parley-rooms/client";
 
 import type { Composing } from "../state/composing.ts";
+import { t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import { clockTime } from "../state/times.ts";
@@ -66,7 +67,7 @@ export function onRowsCopied(
       const { sender, name, timestamp, content, deleted } = message;
       const head = sender === author ? "" : `${author === "" ? "" : "\n"}${bare(name)}, ${clockTime(timestamp)}\n`;
       author = sender;
-      const text = deleted ? "Message deleted" : view.people.withNames(content) || fileNamesOf(message);
+      const text = deleted ? t("Message deleted") : view.people.withNames(content) || fileNamesOf(message);
       return head + text;
     });
   event.clipboardData?.setData("text/plain", lines.join("\n"));

@@ -1,10 +1,11 @@
 // Draws one row of the message list: a message, an outgoing message, a day, the line above new messages, or the beginning. The
 // message list calls it.
+import { t, tn } from "../state/language.ts";
 import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps, WritingProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
-import { invite, inviteLabel } from "./menu-items.ts";
+import { invite, inviteLabel } from "./invite.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 import { typeInto } from "./type-into.ts";
@@ -33,7 +34,9 @@ export function RowView(props: RowViewProps) {
           {view.state.messages.stored.length === 0 ? (
             <FirstSteps store={store} view={view} />
           ) : (
-            <p>This is where the {view.kind} begins.</p>
+            <p>
+              {view.kind === "room" ? t("This is where the room begins.") : t("This is where the conversation begins.")}
+            </p>
           )}
         </li>
       );
@@ -56,16 +59,16 @@ export function RowView(props: RowViewProps) {
     case "unread":
       return (
         <li data-key={row.key} class="unread" data-testid="unread-line">
-          <span>New</span>
+          <span>{t("New")}</span>
         </li>
       );
     case "not-shown": {
       const count = row.to - row.from + 1;
       return (
         <li data-key={row.key} class="not-shown" data-testid="not-shown">
-          {count === 1 ? "1 message was" : `${count} messages were`} not shown: too many at once.{" "}
+          {tn(count, "{n} message was not shown: too many at once.", "{n} messages were not shown: too many at once.")}{" "}
           <Button class="plain" onClick={() => void view.store.loadNotShown(row.from)}>
-            Show
+            {t("Show")}
           </Button>
         </li>
       );
@@ -81,7 +84,7 @@ export function RowView(props: RowViewProps) {
 function FirstSteps({ store, view }: ChatProps) {
   return (
     <>
-      <p>{store.hasLink ? "Nobody has written here yet. Begin, or bring somebody." : "No messages yet."}</p>
+      <p>{store.hasLink ? t("Nobody has written here yet. Begin, or bring somebody.") : t("No messages yet.")}</p>
       <p class="first-steps">
         {view.blocked === "" && (
           <Button
@@ -90,10 +93,10 @@ function FirstSteps({ store, view }: ChatProps) {
             onClick={({ currentTarget }) => {
               const field = currentTarget.closest(".talk")!.querySelector<HTMLTextAreaElement>(".draft")!;
               field.focus();
-              if (field.value === "") typeInto(field, "Hello! 👋");
+              if (field.value === "") typeInto(field, t("Hello! 👋"));
             }}
           >
-            Say hello
+            {t("Say hello")}
           </Button>
         )}
         {store.hasLink && (
@@ -107,7 +110,7 @@ function FirstSteps({ store, view }: ChatProps) {
         )}
         {store.hasLink && !view.state.modes.topic && view.mayDescribe("topic") && (
           <Button class="plain edged" testId="set-topic" onClick={() => store.set({ dialog: { kind: "about-room" } })}>
-            Set a topic
+            {t("Set a topic")}
           </Button>
         )}
       </p>

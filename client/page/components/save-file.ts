@@ -2,6 +2,7 @@
 // picture viewer call it.
 import type { Attachment } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { messageOf } from "../state/room-answers.ts";
 import type { RoomView } from "../state/room-view.ts";
 
@@ -19,7 +20,7 @@ export async function saveFile(view: RoomView, { key, name }: Pick<Attachment, "
     const url = addressOf(await view.store.room.download({ key }));
     Object.assign(document.createElement("a"), { href: url, download: name }).click();
   } catch (error) {
-    view.show(`The file could not be loaded: ${messageOf(error)}`);
+    view.show(t("The file could not be loaded: {reason}", { reason: messageOf(error) }));
   }
 }
 
@@ -33,7 +34,7 @@ export async function openPdf(view: RoomView, file: Pick<Attachment, "key" | "na
     tab.location.replace(addressOf(new Blob([await view.store.room.download(file)], { type: PDF })));
   } catch (error) {
     tab.close();
-    view.show(`The file could not be loaded: ${messageOf(error)}`);
+    view.show(t("The file could not be loaded: {reason}", { reason: messageOf(error) }));
   }
 }
 

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FoundMessage } from "parley-rooms/client";
 
 import { excerptOf } from "../state/excerpt.ts";
+import { t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
 import { exactTime, shortTime } from "../state/times.ts";
@@ -49,15 +50,15 @@ export function SearchPanel({ store, view }: ChatProps) {
   };
   const { query, messages, before, problem } = found;
   const status = isBusy
-    ? "Searching…"
+    ? t("Searching…")
     : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
   return (
-    <SidePanel store={store} title="Search">
+    <SidePanel store={store} title={t("Search")}>
       <form class="search-form" role="search" onSubmit={submitting(() => search(words.trim(), NOTHING))}>
         <SearchField
           field={field}
-          label={`Search in this ${view.kind}`}
-          placeholder="Words, “a phrase” or @name"
+          label={view.kind === "room" ? t("Search in this room") : t("Search in this conversation")}
+          placeholder={t("Words, “a phrase” or @name")}
           testId="search-field"
           value={words}
           onText={setWords}
@@ -83,7 +84,7 @@ export function SearchPanel({ store, view }: ChatProps) {
       </ol>
       {before !== undefined && (
         <Button class="link more-found" disabled={isBusy} onClick={() => void search(query, found)}>
-          Search older messages
+          {t("Search older messages")}
         </Button>
       )}
     </SidePanel>
@@ -91,8 +92,8 @@ export function SearchPanel({ store, view }: ChatProps) {
 }
 
 function outcome(count: number, hasMore: boolean): string {
-  if (count === 0) return hasMore ? "Nothing so far." : "Nothing found.";
-  return `${count}${hasMore ? " or more" : ""} found`;
+  if (count === 0) return hasMore ? t("Nothing so far.") : t("Nothing found.");
+  return hasMore ? tn(count, "{n} or more found", "{n} or more found") : tn(count, "{n} found", "{n} found");
 }
 
 function jumpTo({ store, view }: ChatProps, seq: number): void {
@@ -103,7 +104,7 @@ function jumpTo({ store, view }: ChatProps, seq: number): void {
 function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { readonly found: FoundPlace }) {
   const message = view.messageOf(id);
   // A deleted one still leads to its place.
-  if (message === null) return <span class="excerpt gone">Message deleted</span>;
+  if (message === null) return <span class="excerpt gone">{t("Message deleted")}</span>;
   const content = message?.content ?? "…";
   // After an edit the places of the matches are others.
   const isAsFound = message?.editedAt === editedAt;

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { ChatStore } from "../state/chat-store.ts";
+import { t } from "../state/language.ts";
 import { IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 
@@ -26,7 +27,7 @@ export function SidePanel({ store, title, tools, children }: SidePanelProps) {
         <h2>{title}</h2>
         <span class="spring" />
         {tools}
-        <IconButton icon="close" label="Close" onClick={() => store.open(undefined)} />
+        <IconButton icon="close" label={t("Close")} onClick={() => store.open(undefined)} />
       </header>
       {children}
     </aside>

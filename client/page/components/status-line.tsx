@@ -1,4 +1,5 @@
 // The line about the connection, empty while all is well, and the room's notices. The app draws both.
+import { t } from "../state/language.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { sinceTime } from "../state/times.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
@@ -8,7 +9,8 @@ import { Button, IconButton } from "./controls.tsx";
 export function StatusLine({ store, view }: ChatProps) {
   const { state, text: said, tone, action } = statusOf(view.connection, view.pending, useOnline());
   const { keptAt } = view;
-  const text = keptAt === undefined ? said : `${said} · messages as of ${sinceTime(keptAt, Date.now())}`;
+  const text =
+    keptAt === undefined ? said : `${said} · ${t("messages as of {time}", { time: sinceTime(keptAt, Date.now()) })}`;
   return (
     <div class={`status ${tone} ${text === "" ? "silent" : ""}`}>
       <p role="status" data-testid="connection" data-state={state}>
@@ -16,12 +18,12 @@ export function StatusLine({ store, view }: ChatProps) {
       </p>
       {action === "sign-in" && !store.isEmbedded ? (
         <Button testId="sign-in" onClick={() => void store.signInAgain()}>
-          Sign in again
+          {t("Sign in again")}
         </Button>
       ) : (
         (action === "retry" || action === "sign-in") && (
           <Button testId="reconnect" onClick={() => store.comeBack()}>
-            {view.connection.kind === "offline" ? "Try now" : "Try again"}
+            {view.connection.kind === "offline" ? t("Try now") : t("Try again")}
           </Button>
         )
       )}
@@ -35,7 +37,7 @@ export function NoticeLine({ view }: ViewProps) {
       <p role="status" data-testid="notice" dir="auto">
         {view.notice}
       </p>
-      {view.notice !== "" && <IconButton icon="close" label="Dismiss" onClick={() => view.show("")} />}
+      {view.notice !== "" && <IconButton icon="close" label={t("Dismiss")} onClick={() => view.show("")} />}
     </div>
   );
 }

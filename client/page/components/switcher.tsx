@@ -1,6 +1,7 @@
 // The dialog that leads to a room or a person by a part of the name; Ctrl K and the list of rooms open it. The page's dialogs draw it.
 import { useState } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { countText } from "../state/news.ts";
 import { placesFor, type Place } from "../state/places.ts";
@@ -37,13 +38,13 @@ export function Switcher({ store, view }: ChatProps) {
     event.preventDefault();
   };
   return (
-    <Modal title="Go to" onClose={close}>
+    <Modal title={t("Go to")} onClose={close}>
       <input
         class="go-to"
         type="text"
         role="combobox"
-        aria-label="A room or a person"
-        placeholder="A room or a person"
+        aria-label={t("A room or a person")}
+        placeholder={t("A room or a person")}
         aria-expanded="true"
         aria-controls="places"
         aria-activedescendant={choices.length === 0 ? undefined : `place-${at}`}
@@ -59,7 +60,7 @@ export function Switcher({ store, view }: ChatProps) {
           choose(0);
         }}
       />
-      <ul class="places" id="places" role="listbox" aria-label="Rooms and people" data-testid="places">
+      <ul class="places" id="places" role="listbox" aria-label={t("Rooms and people")} data-testid="places">
         {choices.map((choice, index) => (
           <li
             key={choice.key}
@@ -80,7 +81,7 @@ export function Switcher({ store, view }: ChatProps) {
         ))}
       </ul>
       <p class="muted" role="status">
-        {choices.length === 0 && text !== "" ? "Nothing of that name." : ""}
+        {choices.length === 0 && text !== "" ? t("Nothing of that name.") : ""}
       </p>
     </Modal>
   );
@@ -102,7 +103,10 @@ function choicesFor({ store, view }: ChatProps, text: string): Choice[] {
   });
   const id = roomNameOf(text);
   if (id === undefined || items.some(({ room }) => room === id)) return choices;
-  return [...choices, { key: "new", label: `New room #${id}`, note: "", go: () => void store.enterNamed(text) }];
+  return [
+    ...choices,
+    { key: "new", label: t("New room #{room}", { room: id }), note: "", go: () => void store.enterNamed(text) },
+  ];
 }
 
 function Mark({ choice: { place } }: { readonly choice: Choice }) {
@@ -123,7 +127,7 @@ function Unread({ place }: { readonly place: Place | undefined }) {
   return (
     <span class="badge">
       {countText(count)}
-      <span class="unseen"> unread</span>
+      <span class="unseen"> {t("unread")}</span>
     </span>
   );
 }

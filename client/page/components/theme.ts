@@ -1,12 +1,17 @@
 // Chooses the light or dark theme: the system's, in an embedded chat that of the page around it, unless the reader chose one. /theme.js
 // applies the choice before the first paint.
 import { keep, local, readJson } from "../state/json-storage.ts";
+import { phrase, t } from "../state/language.ts";
 import type { MenuItem } from "./chat-props.ts";
 
 const KEY = "parley.theme";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
-const LABELS: Readonly<Record<Theme, string>> = { system: "System", light: "Light", dark: "Dark" };
+const LABELS: Readonly<Record<Theme, string>> = {
+  system: phrase("System"),
+  light: phrase("Light"),
+  dark: phrase("Dark"),
+};
 
 const known = (name: unknown): Theme => THEMES.find((theme) => theme === name) ?? "system";
 
@@ -27,8 +32,8 @@ export function themeItems(within: Element): MenuItem[] {
   const current = known(themed.dataset["theme"]);
   const isEmbedded = themed !== document.documentElement;
   return THEMES.map((theme) => ({
-    label: isEmbedded && theme === "system" ? "This page's" : LABELS[theme],
-    choice: "Theme",
+    label: isEmbedded && theme === "system" ? t("This page's") : t(LABELS[theme]),
+    choice: t("Theme"),
     icon: theme,
     isChosen: theme === current,
     act: () => {

@@ -1,6 +1,7 @@
 // The line under a message that has replies: it opens them as a thread. The message row draws it.
 import type { Message } from "parley-rooms/client";
 
+import { t, tn } from "../state/language.ts";
 import { briefTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
@@ -10,7 +11,7 @@ interface ThreadLineProps extends ChatProps {
   readonly hasFocus: boolean;
 }
 
-export const repliesText = (count: number): string => (count === 1 ? "1 reply" : `${count} replies`);
+export const repliesText = (count: number): string => tn(count, "{n} reply", "{n} replies");
 
 export function ThreadLine({ store, view, message: { id }, hasFocus }: ThreadLineProps) {
   const replies = view.hasThreads ? view.store.threads.repliesTo(id) : undefined;
@@ -31,9 +32,9 @@ export function ThreadLine({ store, view, message: { id }, hasFocus }: ThreadLin
           <Avatar key={user} user={user} name={view.people.nameOf(user)} small />
         ))}
       </span>
-      <b>{isPartial ? `${count} or more replies` : repliesText(count)}</b>
-      {unread > 0 && <span class="badge">{unread} new</span>}
-      {!isPartial && <span class="muted">last {briefTime(lastMs, view.store.now())}</span>}
+      <b>{isPartial ? tn(count, "{n} or more replies", "{n} or more replies") : repliesText(count)}</b>
+      {unread > 0 && <span class="badge">{tn(unread, "{n} new", "{n} new")}</span>}
+      {!isPartial && <span class="muted">{t("last {time}", { time: briefTime(lastMs, view.store.now()) })}</span>}
     </button>
   );
 }

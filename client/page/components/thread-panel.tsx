@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fileNamesOf, lineOf, type Message, type Thread } from "parley-rooms/client";
 
+import { t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
@@ -79,23 +80,28 @@ export function ThreadPanel({ store, view }: ChatProps) {
     look();
   };
   const following = thread?.following === true;
-  const follow = (): void => void view.actions.done("That was not done", view.store.threads.follow(id, !following));
+  const follow = (): void => void view.actions.done(t("That was not done."), view.store.threads.follow(id, !following));
   return (
     <SidePanel
       store={store}
-      title="Thread"
+      title={t("Thread")}
       tools={
         <>
           {thread && (
             <IconButton
               icon={following ? "bell" : "muted"}
-              label={following ? "Following: new replies are counted" : "Follow this thread"}
+              label={following ? t("Following: new replies are counted") : t("Follow this thread")}
               testId="follow-thread"
               pressed={following}
               onClick={follow}
             />
           )}
-          <IconButton icon="unread" label="All threads" testId="all-threads" onClick={() => store.open("threads")} />
+          <IconButton
+            icon="unread"
+            label={t("All threads")}
+            testId="all-threads"
+            onClick={() => store.open("threads")}
+          />
         </>
       }
     >
@@ -103,7 +109,7 @@ export function ThreadPanel({ store, view }: ChatProps) {
         ref={scroller}
         class="thread-log"
         role="region"
-        aria-label="Messages of the thread"
+        aria-label={t("Messages of the thread")}
         aria-busy={isLoading}
         tabIndex={0}
         data-testid="thread"
@@ -114,20 +120,20 @@ export function ThreadPanel({ store, view }: ChatProps) {
         onKeyDown={(event) => onRowKey(event, { store, view, composing })}
         onCopy={(event) => onRowsCopied(event, { view, composing })}
       >
-        {thread && !first && <p class="muted none">The room does not keep the first message any more.</p>}
+        {thread && !first && <p class="muted none">{t("The room does not keep the first message any more.")}</p>}
         <ol class="messages">{head.map(row)}</ol>
         <p class="thread-count muted" role="status">
           {problem
-            ? `The thread could not be loaded. ${describeFailure(problem)}`
+            ? `${t("The thread could not be loaded.")} ${describeFailure(problem)}`
             : thread
               ? thread.replies === 0
-                ? "No replies yet."
+                ? t("No replies yet.")
                 : repliesText(thread.replies)
-              : "Loading…"}
+              : t("Loading…")}
         </p>
         {(problem !== undefined || hasEarlier) && (
           <Button class="link more-found" disabled={isLoading} onClick={() => void view.store.threads.load(id)}>
-            {problem ? "Try again" : "Earlier replies"}
+            {problem ? t("Try again") : t("Earlier replies")}
           </Button>
         )}
         <ol class="messages" data-testid="replies">
@@ -150,12 +156,12 @@ export function ThreadList({ store, view }: ChatProps) {
   const { threads, problem } = view.store.threads.own;
   const newFirst = threads.toSorted((a, b) => Number(b.unread > 0) - Number(a.unread > 0));
   const status = problem
-    ? `The threads could not be loaded. ${describeFailure(problem)}`
+    ? `${t("The threads could not be loaded.")} ${describeFailure(problem)}`
     : threads.length === 0
-      ? "Threads that you write in or follow are listed here."
+      ? t("Threads that you write in or follow are listed here.")
       : "";
   return (
-    <SidePanel store={store} title="Threads">
+    <SidePanel store={store} title={t("Threads")}>
       <p class="muted none" role="status" data-testid="threads-status">
         {status}
       </p>
@@ -166,7 +172,7 @@ export function ThreadList({ store, view }: ChatProps) {
       </ol>
       {problem && (
         <Button class="link more-found" onClick={() => void view.store.threads.refresh()}>
-          Try again
+          {t("Try again")}
         </Button>
       )}
     </SidePanel>
@@ -185,10 +191,10 @@ function ThreadItem({ store, view, thread }: ChatProps & { readonly thread: Thre
           {last && <time title={exactTime(last.timestamp)}>{briefTime(last.timestamp, view.store.now())}</time>}
         </span>
         <span class="excerpt" dir="auto">
-          {first ? wordsOf(view, first) : "The first message is gone."}
+          {first ? wordsOf(view, first) : t("The first message is gone.")}
         </span>
         <span class="thread-facts muted">
-          {repliesText(replies)} {unread > 0 && <span class="badge">{unread} new</span>}
+          {repliesText(replies)} {unread > 0 && <span class="badge">{tn(unread, "{n} new", "{n} new")}</span>}
         </span>
       </button>
     </li>
@@ -196,4 +202,4 @@ function ThreadItem({ store, view, thread }: ChatProps & { readonly thread: Thre
 }
 
 const wordsOf = ({ people }: ChatProps["view"], message: Message): string =>
-  message.deleted ? "Message deleted" : lineOf(people.withNames(message.content)) || fileNamesOf(message);
+  message.deleted ? t("Message deleted") : lineOf(people.withNames(message.content)) || fileNamesOf(message);

@@ -1,6 +1,7 @@
 // The buttons of the message under the pointer or with the focus: react, reply, and the menu. The message row draws them.
 import type { Message } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import type { WritingProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 import type { IconName } from "./icons.tsx";
@@ -22,10 +23,10 @@ export function Tools({ store, view, composing, message, hasFocus }: ToolsProps)
     />
   );
   return (
-    <div class="tools" role="group" aria-label="Actions of this message">
-      {can.react && tool("smile", "react", "React", (anchor) => store.set({ picking: { anchor, message: id } }))}
-      {can.reply && tool("reply", "reply", "Reply", () => composing.writing.reply(id))}
-      {tool("more", "more", "More actions", (anchor) => store.set({ menu: { anchor, message: id } }))}
+    <div class="tools" role="group" aria-label={t("Actions of this message")}>
+      {can.react && tool("smile", "react", t("React"), (anchor) => store.set({ picking: { anchor, message: id } }))}
+      {can.reply && tool("reply", "reply", t("Reply"), () => composing.writing.reply(id))}
+      {tool("more", "more", t("More actions"), (anchor) => store.set({ menu: { anchor, message: id } }))}
     </div>
   );
 }

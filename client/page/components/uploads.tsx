@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment, SendFailure, Welcome } from "parley-rooms/client";
 
 import { isDrawn } from "../state/image-file.ts";
+import { t, tn } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import { smallOf, type Picture } from "../state/pictures.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
@@ -24,7 +25,7 @@ export function UploadList({ view, composing }: Pick<WritingProps, "view" | "com
     <>
       {isFitting && (
         <p class="hint" role="status">
-          Preparing files…
+          {t("Preparing files…")}
         </p>
       )}
       <ul class="uploads" data-testid="uploads">
@@ -51,10 +52,15 @@ export function UploadList({ view, composing }: Pick<WritingProps, "view" | "com
               onRemove={() => composing.removeUpload(id)}
             >
               {preview && !error && <PictureOf bytes={preview} />}
-              {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
+              {!error && (
+                <progress max={1} value={progress} aria-label={t("Uploading {name}", { name: named(name) })} />
+              )}
               {error && size > 0 && mayRetry(error) && (
-                <Button aria-label={`Try again to upload ${named(name)}`} onClick={() => store.retryUpload(id)}>
-                  Try again
+                <Button
+                  aria-label={t("Try again to upload {name}", { name: named(name) })}
+                  onClick={() => store.retryUpload(id)}
+                >
+                  {t("Try again")}
                 </Button>
               )}
             </Chip>
@@ -63,8 +69,11 @@ export function UploadList({ view, composing }: Pick<WritingProps, "view" | "com
       </ul>
       {refused.length > 0 && (
         <p class="problem" role="alert">
-          {refused.length === 1 ? "A file was" : `${refused.length} files were`} not uploaded. Your message goes without{" "}
-          {refused.length === 1 ? "it" : "them"}.
+          {tn(
+            refused.length,
+            "A file was not uploaded. Your message goes without it.",
+            "{n} files were not uploaded. Your message goes without them.",
+          )}
         </p>
       )}
     </>
@@ -73,10 +82,10 @@ export function UploadList({ view, composing }: Pick<WritingProps, "view" | "com
 
 function problemOf(error: SendFailure, size: number, welcome: Welcome | undefined): string {
   const bytesMax = welcome?.files?.bytesMax ?? Infinity;
-  if (size === 0) return "The file is empty.";
+  if (size === 0) return t("The file is empty.");
   // The room may well answer: the file takes a way of its own.
-  if (error.code === "NO_ANSWER") return "The upload did not arrive.";
-  return size > bytesMax ? `The file is larger than ${bytesText(bytesMax)}.` : describeFailure(error);
+  if (error.code === "NO_ANSWER") return t("The upload did not arrive.");
+  return size > bytesMax ? t("The file is larger than {size}.", { size: bytesText(bytesMax) }) : describeFailure(error);
 }
 
 function UploadedPicture({ view, file }: ViewProps & { readonly file: Attachment }) {
@@ -124,7 +133,7 @@ function Chip({ name, note, type = "", isFailed = false, onRemove, children }: C
       </span>
       <span class="file-size">{note}</span>
       {children}
-      <IconButton icon="close" label={`Remove ${named(name)}`} onClick={onRemove} />
+      <IconButton icon="close" label={t("Remove {name}", { name: named(name) })} onClick={onRemove} />
     </li>
   );
 }

@@ -2,6 +2,7 @@
 // it.
 import { useEffect, useState } from "preact/hooks";
 
+import { t } from "../state/language.ts";
 import { picturesOf, smallOf, urlOf, type Picture } from "../state/pictures.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { usePicture } from "./hooks.ts";
@@ -33,7 +34,7 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
     <dialog
       ref={dialog}
       class="viewer"
-      aria-label={picture?.name ?? "Picture"}
+      aria-label={picture?.name ?? t("Picture")}
       data-testid="dialog"
       onClose={onClose}
       onKeyDown={(event) => {
@@ -45,10 +46,11 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
     >
       <div class="viewer-bar">
         <p role="status">
-          <bdi>{picture?.name}</bdi> {pictures.length > 1 && <span>{`${at + 1} of ${pictures.length}`}</span>}
+          <bdi>{picture?.name}</bdi>{" "}
+          {pictures.length > 1 && <span>{t("{at} of {n}", { at: at + 1, n: pictures.length })}</span>}
         </p>
-        <IconButton icon="download" label="Save" onClick={() => picture && void saveFile(view, picture)} />
-        <IconButton icon="close" label="Close" onClick={onClose} />
+        <IconButton icon="download" label={t("Save")} onClick={() => picture && void saveFile(view, picture)} />
+        <IconButton icon="close" label={t("Close")} onClick={onClose} />
       </div>
       {/* A click beside the picture closes it. */}
       <div class="viewer-stage" onClick={(event) => event.target === event.currentTarget && onClose()}>
@@ -58,14 +60,14 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
             {/* A button that leads nowhere stays, and keeps the focus. */}
             <IconButton
               icon="previous"
-              label="Previous picture"
+              label={t("Previous picture")}
               class="step previous"
               aria-disabled={at <= 0}
               onClick={() => step(-1)}
             />
             <IconButton
               icon="next"
-              label="Next picture"
+              label={t("Next picture")}
               class="step next"
               aria-disabled={at >= pictures.length - 1}
               onClick={() => step(1)}
@@ -79,10 +81,10 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
 
 function Large({ view, picture }: ViewProps & { readonly picture: Picture }) {
   const { url, isLost } = usePicture(view, picture);
-  if (isLost) return <p>This picture cannot be shown.</p>;
+  if (isLost) return <p>{t("This picture cannot be shown.")}</p>;
   // Until all of it is there, the small one stands in its place.
   const shown = url ?? urlOf(smallOf(picture)!);
-  if (shown === undefined) return <p role="status">Loading…</p>;
+  if (shown === undefined) return <p role="status">{t("Loading…")}</p>;
   const { name, width, height } = picture;
   const box = {
     width: `min(100%, ${width}px, (100dvh - 4.75rem) * ${width / height})`,

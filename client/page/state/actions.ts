@@ -7,6 +7,7 @@ import {
   type RoomStore,
 } from "parley-rooms/client";
 
+import { t } from "./language.ts";
 import { describeFailure } from "./room-answers.ts";
 
 interface ActionPorts {
@@ -31,21 +32,21 @@ export class Actions {
 
   /** @returns whether it was done; if not, the reader sees the reason */
   remove(id: string): Promise<boolean> {
-    return this.done("The message was not deleted", this.#store.remove(id));
+    return this.done(t("The message was not deleted."), this.#store.remove(id));
   }
 
   react(id: string, emoji: string, on: boolean): Promise<boolean> {
-    return this.done("The reaction was not set", this.#store.react(id, emoji, on));
+    return this.done(t("The reaction was not set."), this.#store.react(id, emoji, on));
   }
 
   moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<boolean> {
-    return this.done("That was not done", this.#store.moderate(action, payload));
+    return this.done(t("That was not done."), this.#store.moderate(action, payload));
   }
 
   async moderated(): Promise<ModeratedPage | undefined> {
     const answer = await this.#store.ask("moderation-state", {});
     if ("ok" in answer) return answer;
-    this.#failed(`The list could not be loaded. ${describeFailure(answer.error)}`);
+    this.#failed(`${t("The list could not be loaded.")} ${describeFailure(answer.error)}`);
     return undefined;
   }
 
@@ -53,14 +54,17 @@ export class Actions {
   async openDirect(user: string): Promise<string | undefined> {
     const answer = await this.#store.ask("open-dm", { user });
     if ("ok" in answer) return answer.room;
-    this.#failed(`The conversation was not opened. ${describeFailure(answer.error)}`);
+    this.#failed(`${t("The conversation was not opened.")} ${describeFailure(answer.error)}`);
     return undefined;
   }
 
-  /** @returns whether it was done; if not, the reader sees the reason */
-  async done(what: string, acting: Promise<Outcome>): Promise<boolean> {
+  /**
+   * @param not what did not happen then, as a sentence
+   * @returns whether it was done; if not, the reader sees the reason
+   */
+  async done(not: string, acting: Promise<Outcome>): Promise<boolean> {
     const outcome = await acting;
-    if ("error" in outcome) this.#failed(`${what}. ${describeFailure(outcome.error)}`);
+    if ("error" in outcome) this.#failed(`${not} ${describeFailure(outcome.error)}`);
     return "ok" in outcome;
   }
 }

@@ -11,6 +11,7 @@ import {
   type RoomOverview,
 } from "parley-rooms/client";
 
+import { t } from "./language.ts";
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
@@ -163,7 +164,7 @@ export class ChatStore extends OpenParts {
     const begun = begunAt(this.#ports.base, state);
     // Anybody can write a link with a token: it would sign the visitor in as somebody else.
     if (begun === undefined) {
-      if (!this.#identity.kept) this.problem = "This sign-in did not begin in this browser. Sign in here.";
+      if (!this.#identity.kept) this.problem = t("This sign-in did not begin in this browser. Sign in here.");
       return false;
     }
     const { room, message } = begun;
@@ -172,7 +173,7 @@ export class ChatStore extends OpenParts {
     const { user } = token === undefined ? await this.askEntrance() : {};
     if (token !== undefined) this.#enterAs({ name: claims?.name ?? claims?.user ?? "", token }, room);
     else if (user) this.#enterAs({ name: user.name, token: "" }, room);
-    else this.problem = "The sign-in page did not sign you in. Try again.";
+    else this.problem = t("The sign-in page did not sign you in. Try again.");
     return this.view !== undefined;
   }
 
@@ -340,7 +341,7 @@ export class ChatStore extends OpenParts {
     const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
     // Other rooms may be open to a guest, who stays the same person there.
     if (!(isForbidden && this.#identity.guest(this.name))) this.#identity.forget();
-    this.problem = guests ? "Paste a token, or go on as a guest without one." : "";
+    this.problem = guests ? t("Paste a token, or go on as a guest without one.") : "";
     this.isTokenAsked = true;
     this.leave();
   }
@@ -584,7 +585,7 @@ export class ChatStore extends OpenParts {
   /** An empty token, if the server knows the reader by a cookie: a refused connection would not say why. @throws TokenNeeded */
   async #cookie(): Promise<string> {
     const { user } = await fetchEntrance(this.#ports.base);
-    if (!user) throw new TokenNeeded("You are not signed in any more.");
+    if (!user) throw new TokenNeeded(t("You are not signed in any more."));
     return "";
   }
 }

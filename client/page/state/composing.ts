@@ -2,6 +2,7 @@
 // that the reader writes in.
 import type { Attachment, RoomStore, SendOptions, Upload } from "parley-rooms/client";
 
+import { t, tn } from "./language.ts";
 import { bare } from "./names.ts";
 import type { People } from "./people.ts";
 import { fitPhoto, notePicture } from "./pictures.ts";
@@ -64,11 +65,18 @@ export class Composing {
 
   attach({ files, folders = [] }: Given): void {
     const { show } = this.#ports;
-    if (!this.mayAttach) return show("Files cannot be attached here.");
+    if (!this.mayAttach) return show(t("Files cannot be attached here."));
     void this.add(files);
-    const names = folders.map((name) => `“${bare(name)}”`).join(", ");
-    if (folders.length === 1) show(`${names} is a folder. Attach the files in it instead.`);
-    if (folders.length > 1) show(`${names} are folders. Attach the files in them instead.`);
+    const names = folders.map((name) => t("“{name}”", { name: bare(name) })).join(t(", "));
+    if (folders.length > 0)
+      show(
+        tn(
+          folders.length,
+          "{names} is a folder. Attach the files in it instead.",
+          "{names} are folders. Attach the files in them instead.",
+          { names },
+        ),
+      );
   }
 
   /** Uploads files, large photos made smaller. If the room is over before they are ready, the next view of it goes on with them. */

@@ -1,46 +1,63 @@
 // Describes a moderation action in one sentence. Pure; the view calls it for each event.
 import type { ModerationChange } from "parley-rooms/client";
 
+import { t } from "./language.ts";
 import { named } from "./names.ts";
+import { roleText } from "./people.ts";
 import { duration } from "./times.ts";
 
-/** @param nameOf the name of a user; "you" for the reader */
-export function describeModeration(change: ModerationChange, nameOf: (user: string) => string): string {
-  const by = capital(nameOf(change.by));
-  const user = change.user === undefined ? "" : nameOf(change.user);
-  const because = change.reason === undefined ? "" : `: “${named(change.reason)}”`;
-  return `${by} ${actionOf(change, user)}${because}`;
+/**
+ * @param nameOf the name of a user
+ * @param self the reader
+ */
+export function describeModeration(change: ModerationChange, nameOf: (user: string) => string, self: string): string {
+  const { user, reason } = change;
+  const values = {
+    by: change.by === self ? t("You") : capital(nameOf(change.by)),
+    user: user === undefined ? "" : user === self ? t("you") : nameOf(user),
+  };
+  const done = actionOf(change, values);
+  return reason === undefined ? done : t("{done}: “{reason}”", { done, reason: named(reason) });
 }
 
-function actionOf({ action, seconds, on, name, topic, role }: ModerationChange, user: string): string {
-  const lasting = seconds === undefined ? "" : ` for ${duration(seconds * 1000)}`;
+type Named = Readonly<Record<"by" | "user", string>>;
+
+function actionOf({ action, seconds, on, name, topic, role }: ModerationChange, people: Named): string {
+  const lasting = { ...people, time: duration((seconds ?? 0) * 1000) };
   switch (action) {
     case "kick":
-      return `kicked ${user}`;
+      return t("{by} kicked {user}", people);
     case "ban":
-      return `banned ${user}${lasting}`;
+      return seconds === undefined ? t("{by} banned {user}", people) : t("{by} banned {user} for {time}", lasting);
     case "unban":
-      return `unbanned ${user}`;
+      return t("{by} unbanned {user}", people);
     case "mute":
-      return `muted ${user}${lasting}`;
+      return seconds === undefined ? t("{by} muted {user}", people) : t("{by} muted {user} for {time}", lasting);
     case "unmute":
-      return `unmuted ${user}`;
+      return t("{by} unmuted {user}", people);
     case "slow-mode":
-      return seconds ? `turned on slow mode: one message every ${duration(seconds * 1000)}` : "turned off slow mode";
+      return seconds
+        ? t("{by} turned on slow mode: one message every {time}", lasting)
+        : t("{by} turned off slow mode", people);
     case "read-only":
-      return on ? "made the room read-only" : "opened the room for everybody to write";
+      return on ? t("{by} made the room read-only", people) : t("{by} opened the room for everybody to write", people);
     case "describe":
-      return [describedBy("name", name), describedBy("topic", topic)].filter(Boolean).join(", and ");
+      return [namedBy(name, people), describedBy(topic, people)].filter(Boolean).join(" · ");
     case "grant":
-      return `made ${user} a ${role}`;
+      return t("{by} made {user} a {role}", { ...people, role: roleText(role ?? "") });
     case "revoke":
-      return `removed the role of ${user}`;
+      return t("{by} removed the role of {user}", people);
   }
 }
 
-function describedBy(what: string, text: string | undefined): string {
-  if (text === "") return `took the ${what} of the room away`;
-  return text === undefined ? "" : `set the ${what} of the room to “${named(text)}”`;
+function namedBy(name: string | undefined, { by }: Named): string {
+  if (name === "") return t("{by} took the name of the room away", { by });
+  return name === undefined ? "" : t("{by} set the name of the room to “{name}”", { by, name: named(name) });
+}
+
+function describedBy(topic: string | undefined, { by }: Named): string {
+  if (topic === "") return t("{by} took the topic of the room away", { by });
+  return topic === undefined ? "" : t("{by} set the topic of the room to “{topic}”", { by, topic: named(topic) });
 }
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

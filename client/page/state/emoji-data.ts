@@ -14,15 +14,9 @@ interface Emoji {
   readonly words: readonly string[];
 }
 
-interface EmojiGroup {
-  readonly name: string;
-  readonly emoji: readonly Emoji[];
-}
-
-export const groups: readonly EmojiGroup[] = EMOJI_DATA.split("\n\n").map((group) => {
-  const [name = "", ...lines] = group.split("\n");
-  return { name, emoji: lines.map(readEmoji) };
-});
+export const groups: ReadonlyArray<readonly Emoji[]> = EMOJI_DATA.split("\n\n").map((group) =>
+  group.split("\n").map(readEmoji),
+);
 
 function readEmoji(line: string): Emoji {
   const [sign = "", written = "", given = "", more = ""] = line.split("|");
@@ -41,7 +35,7 @@ function readEmoji(line: string): Emoji {
 /** More than any code has. */
 const LENGTH_MAX = 1000;
 
-const all = groups.flatMap(({ emoji }) => emoji);
+const all = groups.flat();
 
 export const ofCode = (code: string): Emoji | undefined => all.find(({ codes }) => codes.includes(code));
 

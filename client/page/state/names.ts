@@ -1,6 +1,7 @@
 // Keeps people's names from misleading: characters that turn the text around are never shown, names that look the same compare as equal,
 // and in sentences of plain text (tooltips, labels, announcements) a name does not reorder the words around it. Pure; components and
 // state classes call it. Elements isolate a name with `<bdi>`.
+import { direction } from "./language.ts";
 
 /** Characters that change the direction of the text after them. */
 const TURNING = /[\u202A-\u202E\u2066-\u2069]/gu;
@@ -17,8 +18,8 @@ export const visible = (name: string): string => name.replaceAll(/[\p{Cf}\p{DI}]
 /** For comparisons with what a person types: without accents, in small letters. */
 export const plain = (text: string): string => text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 
-/** The name as a part of a sentence. */
+/** The name as a part of a sentence, which may run the other way. */
 export function named(name: string): string {
   const shown = bare(name) || "?";
-  return RIGHT_TO_LEFT.test(shown) ? ISOLATE + shown + END : shown;
+  return RIGHT_TO_LEFT.test(shown) || direction() === "rtl" ? ISOLATE + shown + END : shown;
 }

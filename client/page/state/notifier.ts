@@ -2,6 +2,7 @@
 // if they turned these on, once per message however many tabs of this browser are open. Keeps what they chose in this browser. The page's
 // entry makes one for the chat store; an embedded chat has none, because the page around it speaks to its visitors itself.
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
+import { phrase, t } from "./language.ts";
 import { chime } from "./sound.ts";
 import type { MutedRooms } from "./news.ts";
 
@@ -12,7 +13,7 @@ const NOTIFIED_MS = 30_000;
 /** Rooms that are remembered as muted. */
 const MUTED_MAX = 200;
 
-const BLOCKED = "Your browser blocks notifications of this page. Allow them in the browser's settings for it.";
+const BLOCKED = phrase("Your browser blocks notifications of this page. Allow them in the browser's settings for it.");
 
 export interface Choices {
   readonly notifications: boolean;
@@ -79,13 +80,20 @@ export class Notifier implements MutedRooms {
    */
   async turnOnNotifications(): Promise<string> {
     const permission = await Notification.requestPermission();
-    if (permission === "denied") return BLOCKED;
-    if (permission === "default") return "Notifications stay off until you allow them.";
-    const isShown = show("Notifications are on", "Of mentions and direct messages, while this page is open.", "on");
+    if (permission === "denied") return t(BLOCKED);
+    if (permission === "default") return t("Notifications stay off until you allow them.");
+    const isShown = show(
+      t("Notifications are on"),
+      t("Of mentions and direct messages, while this page is open."),
+      "on",
+    );
     const sound = this.choices.sound || readJson(local, this.#choicesKey) === undefined;
     this.#choose({ notifications: isShown !== undefined, sound });
     if (sound) chime();
-    return isShown ? "" : `This browser shows no notifications of an open page.${sound ? " The sound is on." : ""}`;
+    if (isShown) return "";
+    return [t("This browser shows no notifications of an open page."), sound ? t("The sound is on.") : ""]
+      .join(" ")
+      .trim();
   }
 
   turnOffNotifications(): void {

@@ -1,6 +1,7 @@
 // The parts that are open over the messages: a panel, and over it a dialog, menu or picker. The chat store extends it.
 import type { Person } from "parley-rooms/client";
 
+import { t } from "./language.ts";
 import type { RoomView } from "./room-view.ts";
 import type { Unfinished } from "./stored-data.ts";
 
@@ -29,7 +30,7 @@ interface Picking {
 }
 
 export type Dialog =
-  | { readonly kind: "shortcuts" | "room" | "switcher" | Naming }
+  | { readonly kind: "shortcuts" | "room" | "switcher" | "language" | Naming }
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
   | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
   | { readonly kind: "delete" | "report" | "details"; readonly message: string }
@@ -100,6 +101,6 @@ export abstract class OpenParts {
     if (isGone(picking)) this.ui = { ...this.ui, picking: undefined };
     if (!isGone(dialog)) return;
     this.ui = { ...this.ui, dialog: undefined };
-    this.view?.show("That message was deleted.");
+    this.view?.show(t("That message was deleted."));
   }
 }

@@ -2,8 +2,19 @@
 // room. The room view owns it.
 import { labelledIn, relabelled, withIds, type Labelled, type Person } from "parley-rooms/client";
 
+import { phrase, t } from "./language.ts";
 import { isGuest } from "./reader-identity.ts";
 import { bare, visible } from "./names.ts";
+
+const ROLES: Readonly<Record<string, string>> = {
+  member: phrase("member"),
+  reader: phrase("reader"),
+  moderator: phrase("moderator"),
+  service: phrase("service"),
+};
+
+/** The role of a person in words. */
+export const roleText = (role: string): string => t(ROLES[role] ?? role);
 
 /** Characters of a guest's id in the tag that tells guests of the same name apart. */
 const TAG_LENGTH = 4;
@@ -22,7 +33,7 @@ export class People {
 
   /** The id of an unknown person; a generic word for a guest, whose id is random. */
   nameOf(user: string): string {
-    return bare(this.#known().get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user));
+    return bare(this.#known().get(user) ?? (isGuest(user) ? t("Guest {id}", { id: shortOf(user) }) : user));
   }
 
   /** The tag that distinguishes people whose names look the same; empty for a unique name. */

@@ -1,6 +1,7 @@
 // The pinned messages of the room on the screen, as they change, and which of them the bar shows. The room view owns it.
 import type { Pin } from "parley-rooms/features";
 
+import { t } from "./language.ts";
 import { named } from "./names.ts";
 import { storeOf, type FeaturePorts } from "./room-features.ts";
 import type { RoomView } from "./room-view.ts";
@@ -49,7 +50,10 @@ export class Pinned {
     this.#set([...this.pins.filter(({ id }) => id !== pin.id), pin]);
     this.#back = 0;
     const { people, self } = this.#view;
-    if (pin.by !== self) this.#ports.announce(`${named(people.nameOf(pin.by))} pinned a message of ${named(pin.name)}`);
+    if (pin.by !== self)
+      this.#ports.announce(
+        t("{by} pinned a message of {name}", { by: named(people.nameOf(pin.by)), name: named(pin.name) }),
+      );
   }
 
   #set(pins: readonly Pin[]): void {

@@ -3,6 +3,7 @@
 import { claimsOf, type Inheritance } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
+import { t } from "./language.ts";
 
 const NAME = "parley.token";
 /** The form of ids that POST /api/guest gives. */
@@ -111,7 +112,7 @@ export class ReaderIdentity {
     if (newer !== undefined) return newer;
     const { kept } = this;
     // A reader who brought a token must not become a guest silently.
-    if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
+    if (kept?.name === name && !kept.isGuest) throw new TokenNeeded(t("Your token is not accepted any more."));
     const token = await fetchGuestToken(this.#base, name, this.guest(name)?.token);
     this.keepGuest(name, token);
     return token;
@@ -141,14 +142,14 @@ export class ReaderIdentity {
 export async function fetchGuestToken(base: string, name: string, former?: string): Promise<string> {
   const response = await requestGuest(base, name, former);
   if (response.status === 401 && former !== undefined) return fetchGuestToken(base, name);
-  if (response.status === 403) throw new TokenNeeded("This server does not admit guests. Paste a token to join.");
+  if (response.status === 403) throw new TokenNeeded(t("This server does not admit guests. Paste a token to join."));
   const body = (await response.json().catch(() => undefined)) as
     | { token?: unknown; error?: { message?: unknown } }
     | undefined;
   if (response.ok && typeof body?.token === "string") return body.token;
-  if (response.status === 400) throw new Error("This name cannot be used. Choose another one.");
+  if (response.status === 400) throw new Error(t("This name cannot be used. Choose another one."));
   const reason = typeof body?.error?.message === "string" ? body.error.message : `status ${response.status}`;
-  throw new Error(`You cannot join now: ${reason}`);
+  throw new Error(t("You cannot join now: {reason}", { reason }));
 }
 
 async function requestGuest(base: string, name: string, former: string | undefined): Promise<Response> {
@@ -160,6 +161,6 @@ async function requestGuest(base: string, name: string, former: string | undefin
       body: JSON.stringify({ name }),
     });
   } catch {
-    throw new Error("The server cannot be reached. Check your connection and try again.");
+    throw new Error(t("The server cannot be reached. Check your connection and try again."));
   }
 }

@@ -2,6 +2,7 @@
 // owns it.
 import type { Report } from "parley-rooms/features";
 
+import { t } from "./language.ts";
 import { named } from "./names.ts";
 import { featuresOf, storeOf, type FeaturePorts } from "./room-features.ts";
 import type { RoomView } from "./room-view.ts";
@@ -19,7 +20,7 @@ export class Reported {
     this.#ports = ports;
     const { room } = storeOf(view);
     room.on("message-reported", ({ sender }) => {
-      ports.announce(`A message of ${named(view.people.nameOf(sender))} was reported`);
+      ports.announce(t("A message of {name} was reported", { name: named(view.people.nameOf(sender)) }));
       void this.load();
     });
     room.on("report-resolved", () => void this.load());
@@ -49,7 +50,7 @@ export class Reported {
 
   async dismiss({ id }: Report): Promise<void> {
     const asked = storeOf(this.#view).ask("resolve-report", { id, action: "dismiss" });
-    await this.#view.actions.done("The report was not dismissed", asked);
+    await this.#view.actions.done(t("The report was not dismissed."), asked);
     await this.load();
   }
 

@@ -1,22 +1,23 @@
 // Puts failures into words for the reader. The state classes and components call it.
 import type { SendFailure } from "parley-rooms/client";
 
+import { phrase, t } from "./language.ts";
 import { duration } from "./times.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
-  MUTED: "You are muted here",
-  SLOW_MODE: "Slow mode is on",
-  RATE_LIMITED: "That was a bit fast",
-  ROOM_READ_ONLY: "Only moderators may write here now",
-  QUEUE_FULL: "Too many messages wait for a connection",
-  NO_ANSWER: "The room does not answer",
-  KICKED: "You were kicked",
-  BANNED: "You are banned",
-  FORBIDDEN_ROOM: "Your token does not open this room",
-  UNSUPPORTED_MEDIA_TYPE: "This kind of file is not allowed here",
-  NO_FILES: "Files cannot be attached here",
-  UNREADABLE: "It cannot be read: it was moved, changed or deleted, or is a folder",
-  OTHER_USER: "You wrote this under another name in this browser",
+  MUTED: phrase("You are muted here"),
+  SLOW_MODE: phrase("Slow mode is on"),
+  RATE_LIMITED: phrase("That was a bit fast"),
+  ROOM_READ_ONLY: phrase("Only moderators may write here now"),
+  QUEUE_FULL: phrase("Too many messages wait for a connection"),
+  NO_ANSWER: phrase("The room does not answer"),
+  KICKED: phrase("You were kicked"),
+  BANNED: phrase("You are banned"),
+  FORBIDDEN_ROOM: phrase("Your token does not open this room"),
+  UNSUPPORTED_MEDIA_TYPE: phrase("This kind of file is not allowed here"),
+  NO_FILES: phrase("Files cannot be attached here"),
+  UNREADABLE: phrase("It cannot be read: it was moved, changed or deleted, or is a folder"),
+  OTHER_USER: phrase("You wrote this under another name in this browser"),
 };
 
 /** The room would refuse the same text or file again. */
@@ -40,7 +41,8 @@ const HASTE_MS_MAX = 60_000;
 /** One sentence, with the time left where the room sent it. */
 export function describeFailure({ code, message, retryAfterMs }: SendFailure): string {
   const isQuota = code === "RATE_LIMITED" && (retryAfterMs ?? 0) > HASTE_MS_MAX;
-  const words = Object.hasOwn(WORDS, code) && !isQuota ? WORDS[code]! : message;
-  const sentence = /[.!?]$/.test(words) ? words : `${words}.`;
-  return retryAfterMs === undefined ? sentence : `${sentence} Try again in ${duration(retryAfterMs)}.`;
+  const words = Object.hasOwn(WORDS, code) && !isQuota ? t(WORDS[code]!) : message;
+  const sentence = /[.!?。]$/.test(words) ? words : `${words}${t(".")}`;
+  if (retryAfterMs === undefined) return sentence;
+  return `${sentence} ${t("Try again in {time}.", { time: duration(retryAfterMs) })}`;
 }

@@ -3,6 +3,7 @@
 import type { Message, RoomStore } from "parley-rooms/client";
 import type { EventsOf, Pins, Reports } from "parley-rooms/features";
 
+import { t } from "./language.ts";
 import type { RoomView } from "./room-view.ts";
 
 type Features = EventsOf<Pins | Reports>;
@@ -37,13 +38,13 @@ export function mayReport(view: RoomView, { sender }: Message): boolean {
 
 export async function pin(view: RoomView, id: string, on: boolean): Promise<void> {
   const asked = storeOf(view).ask(on ? "pin" : "unpin", { id });
-  await view.actions.done(`The message was not ${on ? "pinned" : "unpinned"}`, asked);
+  await view.actions.done(on ? t("The message was not pinned.") : t("The message was not unpinned."), asked);
 }
 
 export async function report(view: RoomView, id: string, reason: string): Promise<void> {
   const asked = storeOf(view).ask("report-message", { id, reason });
-  if (!(await view.actions.done("The message was not reported", asked))) return;
-  const thanks = "Thank you. The moderators will look at the message.";
+  if (!(await view.actions.done(t("The message was not reported."), asked))) return;
+  const thanks = t("Thank you. The moderators will look at the message.");
   view.show(thanks);
   setTimeout(() => view.notice === thanks && view.show(""), THANKS_MS);
 }

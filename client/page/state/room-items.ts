@@ -2,6 +2,7 @@
 // the room list and the chat store call it.
 import { isRoomName, type JoinedRoom, type RoomOverview } from "parley-rooms/client";
 
+import { phrase, t } from "./language.ts";
 import { bare, named, plain, visible } from "./names.ts";
 import { idTagOf } from "./people.ts";
 import { countIn, type MutedRooms } from "./news.ts";
@@ -57,7 +58,9 @@ export function roomNameOf(typed: string): string | undefined {
   return [name, plain(name).replaceAll(/\s+/g, "-")].find(isRoomName);
 }
 
-export const ROOM_NAME_RULE = "A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.";
+export const ROOM_NAME_RULE = phrase(
+  "A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.",
+);
 
 interface Titled {
   readonly direct?: DirectPerson | undefined;
@@ -69,7 +72,7 @@ interface Titled {
 export function titleOf(room: string, { direct, name = "", tag = "" }: Titled = {}): string {
   if (direct) return `${named(direct.name)} ${tag}`.trimEnd();
   if (name !== "") return named(name);
-  return isDirect(room) ? "Direct message" : `#${room}`;
+  return isDirect(room) ? t("Direct message") : `#${room}`;
 }
 
 /** The same beside a mark or a face. */

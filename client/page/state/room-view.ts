@@ -24,6 +24,7 @@ import {
 import { Actions } from "./actions.ts";
 import { Composing } from "./composing.ts";
 import { describeModeration } from "./describe-moderation.ts";
+import { phrase, t } from "./language.ts";
 import type { LastRead } from "./last-read.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { named } from "./names.ts";
@@ -39,11 +40,11 @@ import type { Writing } from "./writing.ts";
 /** How long the line about a moderator's action stays. */
 const NEWS_MS = 15_000;
 
-const OUT = "You are not in this room any more.";
-const CLOSED = "You cannot write here.";
+const OUT = phrase("You are not in this room any more.");
+const CLOSED = phrase("You cannot write here.");
 const BLOCKED: Readonly<Record<Blocked, string>> = {
-  READER: "You may read here, but not write.",
-  ROOM_READ_ONLY: "Only moderators may write here just now.",
+  READER: phrase("You may read here, but not write."),
+  ROOM_READ_ONLY: phrase("Only moderators may write here just now."),
   KICKED: OUT,
   ROOM_DELETED: OUT,
   BANNED: CLOSED,
@@ -191,7 +192,7 @@ export class RoomView {
   /** Why nothing can be written here at all; empty when it can. */
   get blocked(): string {
     const { blocked } = this.state.me;
-    return blocked ? BLOCKED[blocked] : "";
+    return blocked ? t(BLOCKED[blocked]) : "";
   }
 
   /** How many messages are on their way, failed ones not counted. */
@@ -230,7 +231,7 @@ export class RoomView {
   /** Shows a message of this room. */
   async jumpTo(place: MessagePlace): Promise<void> {
     const outcome = await this.store.jumpTo(place);
-    if ("ok" in outcome && outcome.message.deleted) this.show("That message was deleted.");
+    if ("ok" in outcome && outcome.message.deleted) this.show(t("That message was deleted."));
   }
 
   /** Shows all of a long message, from where the reader is in it. */
@@ -308,11 +309,11 @@ export class RoomView {
     const { what, code } = problem;
     const failure = describeFailure(problem);
     if (what === "room") return failure;
-    if (what === "members") return `Members could not be loaded: ${failure}`;
+    if (what === "members") return t("Members could not be loaded: {reason}", { reason: failure });
     if (what === "jump" && code === "NOT_FOUND") return failure;
     if (what === "jump" && this.state.connection.state !== "connected")
-      return "That message cannot be loaded without a connection.";
-    return `Messages could not be loaded. ${failure}`;
+      return t("That message cannot be loaded without a connection.");
+    return `${t("Messages could not be loaded.")} ${failure}`;
   }
 
   #onConnection(connection: Connection): void {
@@ -334,7 +335,7 @@ export class RoomView {
   }
 
   #onMessageState(state: MessageState): void {
-    if (state.state === "failed") this.#hooks.announce(`Message not sent. ${describeFailure(state.error)}`);
+    if (state.state === "failed") this.#hooks.announce(`${t("Message not sent.")} ${describeFailure(state.error)}`);
   }
 
   #onModeration(change: ModerationChange): void {
@@ -343,7 +344,7 @@ export class RoomView {
     if (action === "describe" && by === this.self) return;
     // The notice before the end of the connection tells the reader.
     if (user === this.self && (action === "kick" || action === "ban")) return;
-    const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.people.nameOf(id))));
+    const text = describeModeration(change, (id) => named(this.people.nameOf(id)), this.self);
     this.#hooks.announce(text);
     this.show(text);
     setTimeout(() => this.notice === text && this.show(""), NEWS_MS);

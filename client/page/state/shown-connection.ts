@@ -2,6 +2,8 @@
 // take. The room view keeps it up to date; the status line and the composer read it.
 import type { Connection } from "parley-rooms/client";
 
+import { phrase, t, tn } from "./language.ts";
+
 export type ShownConnection =
   | { readonly kind: "connecting" }
   | { readonly kind: "connected"; readonly isBack: boolean }
@@ -65,8 +67,8 @@ export interface Status {
 }
 
 const WAITS = new Map([
-  ["ROOM_FULL", "The room is full. You get in as soon as there is a place"],
-  ["SERVER_SHUTDOWN", "The server restarts. Reconnecting in a moment"],
+  ["ROOM_FULL", phrase("The room is full. You get in as soon as there is a place")],
+  ["SERVER_SHUTDOWN", phrase("The server restarts. Reconnecting in a moment")],
 ]);
 
 interface End {
@@ -79,12 +81,12 @@ interface End {
 const ENDS = new Map<string, End>([
   ["KICKED", { state: "kicked", action: "rejoin" }],
   ["BANNED", { state: "banned" }],
-  ["TOKEN_EXPIRED", { state: "expired", text: "Your session has expired.", action: "sign-in" }],
+  ["TOKEN_EXPIRED", { state: "expired", text: phrase("Your session has expired."), action: "sign-in" }],
   ["TOKEN_NEEDED", { state: "token-needed", action: "sign-in" }],
-  ["UNAUTHORIZED", { state: "unauthorized", text: "Your token is not accepted here.", action: "sign-in" }],
-  ["FORBIDDEN_ROOM", { state: "forbidden", text: "Your token does not open this room.", action: "sign-in" }],
-  ["ROOM_DELETED", { state: "deleted", text: "This room was deleted.", action: "rejoin" }],
-  ["ENDED", { state: "ended", text: "The room ended the connection.", action: "retry" }],
+  ["UNAUTHORIZED", { state: "unauthorized", text: phrase("Your token is not accepted here."), action: "sign-in" }],
+  ["FORBIDDEN_ROOM", { state: "forbidden", text: phrase("Your token does not open this room."), action: "sign-in" }],
+  ["ROOM_DELETED", { state: "deleted", text: phrase("This room was deleted."), action: "rejoin" }],
+  ["ENDED", { state: "ended", text: phrase("The room ended the connection."), action: "retry" }],
 ]);
 
 /**
@@ -94,22 +96,31 @@ const ENDS = new Map<string, End>([
 export function statusOf(connection: ShownConnection, pending: number, isOnline = true): Status {
   switch (connection.kind) {
     case "connecting":
-      return { state: "connecting", text: "Connecting…", tone: "quiet" };
+      return { state: "connecting", text: t("Connecting…"), tone: "quiet" };
     case "connected":
-      return { state: "connected", text: connection.isBack ? "Connected again" : "", tone: "good" };
+      return { state: "connected", text: connection.isBack ? t("Connected again") : "", tone: "good" };
     case "offline": {
       const { code, message } = connection;
       // There are several such limits, and only the room knows which one it is.
       const known = code === "TOO_MANY_CONNECTIONS" ? message : WAITS.get(code);
-      const reason = isOnline ? (known ?? "No connection to the chat") : "You are offline";
-      const queued = pending === 1 ? " · 1 message waits" : pending > 1 ? ` · ${pending} messages wait` : "";
+      const reason = isOnline ? (known ? t(known) : t("No connection to the chat")) : t("You are offline");
+      const queued = pending > 0 ? ` · ${tn(pending, "{n} message waits", "{n} messages wait")}` : "";
       const state = code === "ROOM_FULL" ? "full" : "offline";
       return { state, text: reason + queued, tone: "warn", action: "retry" };
     }
     case "stopped": {
       const { code, message } = connection;
-      const end = ENDS.get(code) ?? { state: "refused", text: `The room refused: ${message}`, action: "retry" };
-      return { state: end.state, text: end.text ?? message, tone: "bad", ...(end.action && { action: end.action }) };
+      const end = ENDS.get(code) ?? {
+        state: "refused",
+        text: t("The room refused: {reason}", { reason: message }),
+        action: "retry",
+      };
+      return {
+        state: end.state,
+        text: end.text === undefined ? message : t(end.text),
+        tone: "bad",
+        ...(end.action && { action: end.action }),
+      };
     }
   }
 }

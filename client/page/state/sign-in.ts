@@ -5,6 +5,7 @@ import type { Person } from "parley-rooms/client";
 
 import type { Address } from "./address.ts";
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
+import { t } from "./language.ts";
 
 /** The answer of GET /api/guest/entrance. */
 export interface Entrance {
@@ -38,7 +39,7 @@ interface Begun extends Address {
 
 export async function fetchEntrance(base: string): Promise<Entrance> {
   const response = await fetch(`${base}/api/guest/entrance`);
-  if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
+  if (!response.ok) throw new Error(t("The server answered with status {status}.", { status: response.status }));
   return (await response.json()) as Entrance;
 }
 

@@ -3,6 +3,7 @@
 import { labelledIn, lineOf, relabelled, type Message } from "parley-rooms/client";
 
 import type { ChatStore } from "./chat-store.ts";
+import { t } from "./language.ts";
 import { bare, named } from "./names.ts";
 import { type News, NewlySpoken } from "./news.ts";
 import { titleOf } from "./room-items.ts";
@@ -26,7 +27,7 @@ export class SpokenNotices {
   notifyHere({ id, seq, name }: Message): void {
     const { view, title, notifier } = this.#store;
     if (!view) return;
-    const who = view.direct ? named(name) : `${named(name)} in ${title}`;
+    const who = view.direct ? named(name) : t("{name} in {room}", { name: named(name), room: title });
     void notifier?.notify({ room: view.room, seq, title: who, text: () => lineOf(view.wordsOf(id)) });
   }
 
@@ -40,8 +41,8 @@ export class SpokenNotices {
   #notify({ room, mentionSeq: seq = 0 }: News): void {
     const { direct, name } = this.#store.known(room);
     const where = titleOf(room, { direct, name });
-    const title = direct ? where : `You were mentioned in ${where}`;
-    const text = (): string | Promise<string> => (direct ? "New message" : this.#newestMention(room));
+    const title = direct ? where : t("You were mentioned in {room}", { room: where });
+    const text = (): string | Promise<string> => (direct ? t("New message") : this.#newestMention(room));
     void this.#store.notifier?.notify({ room, seq, title, text });
   }
 

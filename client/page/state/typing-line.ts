@@ -1,6 +1,7 @@
 // Names the members who type, in one line. Pure; the composer calls it.
 import type { Typist } from "parley-rooms/client";
 
+import { t, tn } from "./language.ts";
 import { named } from "./names.ts";
 
 /** More names than that are a crowd. */
@@ -12,9 +13,11 @@ const NAMED_MAX = 3;
  */
 export function typingLine(typists: readonly Typist[], count = 0): string {
   const names = typists.map(({ name }) => named(name));
-  if (names.length === 0 && count > 0) return count === 1 ? "1 person is typing…" : `${count} people are typing…`;
+  if (names.length === 0 && count > 0) return tn(count, "{n} person is typing…", "{n} people are typing…");
   if (names.length === 0) return "";
-  if (names.length > NAMED_MAX) return "Several people are typing…";
+  if (names.length > NAMED_MAX) return t("Several people are typing…");
   const last = names.pop()!;
-  return names.length === 0 ? `${last} is typing…` : `${names.join(", ")} and ${last} are typing…`;
+  return names.length === 0
+    ? t("{name} is typing…", { name: last })
+    : t("{names} and {last} are typing…", { names: names.join(t(", ")), last });
 }

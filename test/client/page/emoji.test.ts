@@ -10,7 +10,7 @@ vi.stubGlobal("EMOJI_DATA", emojiData());
 const { findEmoji, groups, inTone, ofCode } = await import("../../../client/page/state/emoji-data.ts");
 /** As a string: not all readers of this file know the flag. */
 const ONE_EMOJI = new RegExp(String.raw`^\p{RGI_Emoji}$`, "v");
-const all = groups.flatMap(({ emoji }) => emoji);
+const all = groups.flat();
 
 describe("the emoji on offer", () => {
   it("are those that a room takes as reactions, also in a tone, as it writes them", () => {
@@ -23,7 +23,7 @@ describe("the emoji on offer", () => {
   });
 
   it("have a name, a code or more, and a group", () => {
-    expect(groups.map(({ name }) => name)).toContain("Food & drink");
+    expect(groups.map((group) => group[0]!.emoji)).toContain("🍇");
     expect(all.filter(({ name, codes }) => name === "" || !codes.every((code) => /^[a-z0-9_+-]+$/.test(code)))).toEqual(
       [],
     );

@@ -206,7 +206,7 @@ describe("how the connection stands", () => {
 });
 
 describe("the sentences about moderation", () => {
-  const nameOf = (user: string): string => ({ mo: "Mo", me: "you" })[user] ?? user;
+  const nameOf = (user: string): string => ({ mo: "Mo" })[user] ?? user;
   it.each([
     [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo kicked you: “noise”"],
     [{ action: "ban", by: "mo", user: "ben", seconds: 3600 }, "Mo banned ben for 1 h"],
@@ -216,7 +216,7 @@ describe("the sentences about moderation", () => {
     [{ action: "slow-mode", by: "mo", seconds: 0 }, "Mo turned off slow mode"],
     [{ action: "read-only", by: "me", on: true }, "You made the room read-only"],
   ] as const)("%j", (change, expected) => {
-    expect(describeModeration(change, nameOf)).toBe(expected);
+    expect(describeModeration(change, nameOf, "me")).toBe(expected);
   });
 });
 
