@@ -1,13 +1,18 @@
 // The user's own rooms with what is new in each, which the server's directory tells as soon as it changes (LOB-9); no room wakes for it. A tab
 // in view asks for itself. One hidden tab asks for all hidden tabs; it keeps the directory waiting only if the user has turned notifications on.
 // Called by applications, by client/react and by the page.
-import type { FoundMessage, RefusalCode } from "../../src/protocol/chat-events.ts";
+import type { FoundMessage, RefusalCode, SearchPayload } from "../../src/protocol/chat-events.ts";
+import type { FoundIn } from "../../src/protocol/schemas/found-in.ts";
 import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
-import type { Token } from "./api.ts";
+import type { CallOff, Token } from "./api.ts";
 import { callApi, type ApiAnswer } from "./api-call.ts";
 import { baseOf } from "./base.ts";
 import { claimsOf } from "./claims.ts";
 
+/** Rooms that a search asks, unless it names others: each may have to wake. */
+export const ROOMS_SEARCHED = 20;
+/** Rooms that are asked at once: the first results come soon, and a search that is called off wakes no more. */
+const ASKED_AT_ONCE = 5;
 /** The server waits so long for a change before it answers. */
 const WAIT_SECONDS = 25;
 /** From one question for what is new to the next: answers may come at once while much happens. */
@@ -35,6 +40,14 @@ export interface MentionsQuery {
 /** Messages that mention the user, newest first. `isComplete`: all of the rooms have answered. */
 export type MentionsAnswer = ApiAnswer<{ readonly messages: readonly FoundMessage[]; readonly isComplete: boolean }>;
 
+/** `before` is for a search in one room. */
+export interface RoomsQuery extends SearchPayload {
+  /** In these of the user's rooms, in that order. Default: in the 20 with the newest messages. */
+  readonly rooms?: readonly string[];
+  /** Ends the search; no more rooms are asked then. */
+  readonly signal?: CallOff;
+}
+
 export interface OwnRooms {
   /** The rooms, the newest message first, as they are now; the same list until something changes. `undefined` until the server has answered. */
   readonly getSnapshot: () => readonly JoinedRoom[] | undefined;
@@ -42,6 +55,11 @@ export interface OwnRooms {
   readonly subscribe: (listener: () => void) => () => void;
   /** Asks the user's 20 newest rooms, which may wake them. Never rejects. */
   mentions(query?: MentionsQuery): Promise<MentionsAnswer>;
+  /**
+   * Finds messages in the user's rooms, room by room, which may wake them: five messages of each, unless `limit` says how many. Never rejects: a room
+   * that could not be searched comes with an `error`.
+   */
+  search(query: RoomsQuery): AsyncIterable<FoundIn>;
   close(): void;
 }
 
@@ -104,6 +122,31 @@ class Follower implements OwnRooms {
   mentions(query: MentionsQuery = {}): Promise<MentionsAnswer> {
     const given = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, `${value}`]));
     return this.#ask(`mentions?${given}`, this.#life.signal);
+  }
+
+  async *search({ rooms, signal: given, ...sought }: RoomsQuery): AsyncGenerator<FoundIn> {
+    const signal = AbortSignal.any([this.#life.signal, ...(given ? [given] : [])]);
+    const left = [...(rooms ?? (await this.#newest(signal)))];
+    while (left.length > 0 && !signal.aborted) {
+      const asked = left.splice(0, ASKED_AT_ONCE);
+      const query = new URLSearchParams({ rooms: asked.join(",") });
+      for (const [name, value] of Object.entries(sought)) if (value !== undefined) query.set(name, String(value));
+      const answer = await this.#ask<{ readonly rooms: readonly FoundIn[] }>(`search?${query}`, signal);
+      if (signal.aborted) return;
+      // What refuses one call refuses the next one, too.
+      if ("error" in answer) yield* [...asked, ...left.splice(0)].map((room) => ({ room, error: answer.error }));
+      else yield* answer.rooms;
+    }
+  }
+
+  /** The rooms with the newest messages, as soon as the server has listed them. */
+  async #newest(signal: AbortSignal): Promise<readonly string[]> {
+    while (!this.#news && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const end = this.subscribe(() => (end(), resolve()));
+        signal.addEventListener("abort", () => (end(), resolve()), { once: true });
+      });
+    return (this.#news?.rooms ?? []).slice(0, ROOMS_SEARCHED).map(({ room }) => room);
   }
 
   close(): void {

@@ -11,6 +11,7 @@ export {
   type MentionsAnswer,
   type MentionsQuery,
   type OwnRooms,
+  type RoomsQuery,
 } from "../core/own-rooms.ts";
 export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
 export { settledNow } from "../store/answers.ts";
@@ -19,6 +20,7 @@ export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store
 export { readersOf } from "../store/read-marks.ts";
 export { threadOf, type Replies } from "../store/replies.ts";
 export { createRoomStore } from "../store/room-store.ts";
+export { createRoomsSearch, type RoomsSearch, type RoomsSearchState, type Sought } from "../store/rooms-search.ts";
 export { speaksTo, unreadOf, type Unread } from "../store/unread.ts";
 export { normalContent } from "../../src/protocol/content.ts";
 export { attachmentsOf, fileNamesOf } from "../../src/protocol/message-files.ts";
@@ -43,6 +45,7 @@ export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";
 export type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
+export type { FoundIn } from "../../src/protocol/schemas/found-in.ts";
 export type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 
 // For operators: the use of rooms, and the namespace in which one watches a room.

@@ -2,7 +2,7 @@
 export { ParleyProvider, RoomProvider, useRoom } from "../react/providers.ts";
 export type { ParleyProviderProps, RoomProviderProps } from "../react/providers.ts";
 export * from "../react/hooks.ts";
-export { useRooms, type RoomsState } from "../react/use-rooms.ts";
+export { useRooms, useRoomsSearch, type RoomsState, type RoomsSearchHook } from "../react/use-rooms.ts";
 export { hooksFor, type OwnHooks } from "../react/custom-hooks.ts";
 export { useRoomState } from "../react/use-part.ts";
 export { linkIn } from "../store/link-cards.ts";
@@ -14,7 +14,9 @@ export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-ite
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 export type { Unread } from "../store/unread.ts";
 export type { MentionsAnswer, MentionsQuery } from "../core/own-rooms.ts";
+export type { RoomsSearch, RoomsSearchState, Sought } from "../store/rooms-search.ts";
 export type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
+export type { FoundIn } from "../../src/protocol/schemas/found-in.ts";
 export type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 export type * from "../core/api.ts";
 export type * from "../core/feature-events.ts";

@@ -86,16 +86,16 @@ void startLanguage().then(open);
 // After the page itself: it fetches what a page without a network needs.
 addEventListener("load", () => void navigator.serviceWorker?.register("service-worker.js").catch(() => {}));
 
-async function loadSearch(): Promise<Parts["search"]> {
-  return (await import("./components/search-panel.tsx")).SearchPanel;
-}
-
 async function loadMenu(): Promise<Parts["menu"]> {
   return (await import("./components/popover.tsx")).MenuPopover;
 }
 
 async function loadDialogs(): Promise<Parts["dialogs"]> {
   return (await import("./components/page-dialogs.tsx")).PageDialogs;
+}
+
+async function loadSearch(): Promise<Parts["search"]> {
+  return (await import("./components/page-search.tsx")).PageSearch;
 }
 
 /** A link to a room opens it at once for a reader whom this browser knows; others give a name first, or sign in. */

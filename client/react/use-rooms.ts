@@ -1,8 +1,10 @@
-// The hook for the list of a user's rooms. A file of its own: applications without such a list do not bundle what follows it.
+// The hooks for the list of a user's rooms, and for a search over them. A file of its own: applications without such a list do not bundle what
+// follows it.
 import { useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 
 import { systemClock } from "../core/clock.ts";
 import { followRooms, type OwnRooms } from "../core/own-rooms.ts";
+import { createRoomsSearch, type RoomsSearch, type RoomsSearchState } from "../store/rooms-search.ts";
 import { Shared } from "../store/shared.ts";
 import type { SharedRooms } from "../store/shared-rooms.ts";
 import { ChatContext } from "./providers.ts";
@@ -18,12 +20,42 @@ export interface RoomsState {
 
 /** Of the chat of the nearest `ParleyProvider`, however many components use it. @throws Error where there is none */
 export function useRooms(): RoomsState {
-  const chat = useContext(ChatContext);
-  if (!chat) throw new Error("useRooms() needs a <ParleyProvider> around it.");
-  const own = ownOf(chat);
-  useEffect(() => own.hold(), [own]);
+  const own = useOwn("useRooms");
   const rooms = useSyncExternalStore(own.subscribe, own.getSnapshot, () => undefined);
   return useMemo(() => ({ rooms, mentions: (query) => own.opened.mentions(query) }), [own, rooms]);
+}
+
+export interface RoomsSearchHook
+  extends RoomsSearchState, Pick<RoomsSearch, "search" | "more" | "moreIn" | "retry" | "stop"> {}
+
+/** A search of this component over the rooms of `useRooms`; it stops with the component. @throws Error without a `ParleyProvider` */
+export function useRoomsSearch(): RoomsSearchHook {
+  const own = useOwn("useRoomsSearch");
+  const search = useMemo(
+    () => createRoomsSearch({ getSnapshot: own.getSnapshot, search: (query) => own.opened.search(query) }),
+    [own],
+  );
+  useEffect(() => () => search.stop(), [search]);
+  const state = useSyncExternalStore(search.subscribe, search.getSnapshot, search.getSnapshot);
+  return useMemo(
+    () => ({
+      ...state,
+      search: (sought) => search.search(sought),
+      more: () => search.more(),
+      moreIn: (room) => search.moreIn(room),
+      retry: () => search.retry(),
+      stop: () => search.stop(),
+    }),
+    [search, state],
+  );
+}
+
+function useOwn(hook: string): Shared<Rooms, OwnRooms> {
+  const chat = useContext(ChatContext);
+  if (!chat) throw new Error(`${hook}() needs a <ParleyProvider> around it.`);
+  const own = ownOf(chat);
+  useEffect(() => own.hold(), [own]);
+  return own;
 }
 
 const followed = new WeakMap<SharedRooms, Shared<Rooms, OwnRooms>>();

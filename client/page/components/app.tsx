@@ -102,7 +102,7 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
       {panel === "mentions" && MentionList && <MentionList store={store} view={view} />}
       {panel === "threads" && ThreadList && <ThreadList store={store} view={view} />}
       {panel === "thread" && ThreadPanel && <ThreadPanel key={store.thread} store={store} view={view} />}
-      {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
+      {panel === "search" && <SearchPanel store={store} view={view} />}
       {(store.ui.dialog ?? store.ui.menu?.isSheet) && <Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label={t("New messages")}>
         {store.announcements.map(({ id, text }) => (

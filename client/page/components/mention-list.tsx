@@ -4,15 +4,13 @@ import { lineOf, type FoundMessage } from "parley-rooms/client";
 
 import { isWhole, pageOf } from "../state/found-mentions.ts";
 import { t } from "../state/language.ts";
-import { bare } from "../state/names.ts";
-import { People } from "../state/people.ts";
+import { peopleIn } from "../state/people.ts";
 import { MENTIONS_LIMIT } from "../state/room-directory.ts";
 import { titleOf } from "../state/room-items.ts";
-import { exactTime, shortTime } from "../state/times.ts";
-import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
-import { coversMessages, SidePanel } from "./side-panel.tsx";
+import { FoundRow } from "./found-row.tsx";
+import { SidePanel } from "./side-panel.tsx";
 
 interface Found {
   readonly messages: readonly FoundMessage[];
@@ -26,7 +24,7 @@ export function MentionList({ store, view }: ChatProps) {
     hasMore: false,
     status: t("Looking in your rooms…"),
   });
-  const people = useMemo(() => new People(() => namesIn(messages, store.reader)), [messages]);
+  const people = useMemo(() => peopleIn(messages, store.reader), [messages]);
   const load = async (before: readonly FoundMessage[]): Promise<void> => {
     setFound({ messages: before, hasMore: false, status: t("Looking in your rooms…") });
     const oldest = before.at(-1);
@@ -48,10 +46,6 @@ export function MentionList({ store, view }: ChatProps) {
     });
   };
   useEffect(() => void load([]), []);
-  const go = ({ room, seq }: FoundMessage): void => {
-    if (coversMessages()) store.open(undefined);
-    store.goTo(room, seq);
-  };
   return (
     <SidePanel store={store} title={t("Mentions")}>
       <p class="muted none" role="status" data-testid="mentions-status">
@@ -59,19 +53,16 @@ export function MentionList({ store, view }: ChatProps) {
       </p>
       <ol class="found" data-testid="mentions">
         {messages.map((message) => (
-          <li key={message.id}>
-            <button type="button" onClick={() => go(message)}>
-              <Avatar user={message.sender} name={message.name} small />
-              <span class="found-head">
-                <bdi>{bare(message.name)}</bdi>{" "}
-                <span class="tag">{titleOf(message.room, store.known(message.room))}</span>{" "}
-                <time title={exactTime(message.timestamp)}>{shortTime(message.timestamp, view.store.now())}</time>
-              </span>
-              <span class="excerpt" dir="auto">
-                {lineOf(people.withNames(message.content))}
-              </span>
-            </button>
-          </li>
+          <FoundRow
+            key={message.id}
+            {...{ store, view }}
+            found={message}
+            tag={<span class="tag">{titleOf(message.room, store.known(message.room))}</span>}
+          >
+            <span class="excerpt" dir="auto">
+              {lineOf(people.withNames(message.content))}
+            </span>
+          </FoundRow>
         ))}
       </ol>
       {hasMore && (
@@ -82,9 +73,3 @@ export function MentionList({ store, view }: ChatProps) {
     </SidePanel>
   );
 }
-
-/** Of the people whom the list names: their messages may mention each other. */
-const namesIn = (messages: readonly FoundMessage[], reader: { readonly user: string; readonly name: string }) =>
-  new Map(
-    [reader, ...messages.map(({ sender, name }) => ({ user: sender, name }))].map(({ user, name }) => [user, name]),
-  );

@@ -1,17 +1,75 @@
-// The search panel: takes words, lists the messages found, newest first, and jumps to one. The app draws it.
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+// The search panel: takes words, and lists the messages found in the room, newest first; a press leads to one. Those of all rooms of the reader are
+// another part. The embed draws it, and page-search.tsx.
+import type { FunctionComponent } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FoundMessage } from "parley-rooms/client";
 
 import { excerptOf } from "../state/excerpt.ts";
 import { t, tn } from "../state/language.ts";
-import { bare } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
-import { exactTime, shortTime } from "../state/times.ts";
-import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button, SearchField, submitting } from "./controls.tsx";
-import { coversMessages, SidePanel } from "./side-panel.tsx";
+import { FoundRow, Marked } from "./found-row.tsx";
+import { SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
+
+interface SearchPanelProps extends ChatProps {
+  /** Draws what was found in all rooms of the reader; an embedded chat has one room. */
+  readonly everywhere?: FunctionComponent<ChatProps>;
+}
+
+export function SearchPanel({ store, view, everywhere: Everywhere }: SearchPanelProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const { sought } = store;
+  const isEverywhere = sought !== undefined && sought.room === undefined;
+  const [words, setWords] = useState(isEverywhere ? sought.query : "");
+  // In the layout effect, before the reader types the first letter, which replaces the words of another time.
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+    return () => {
+      if (store.sought?.room !== undefined) store.sought = undefined;
+    };
+  }, []);
+  const search = (inAll: boolean): void => store.search({ query: words.trim(), ...(!inAll && { room: view.room }) });
+  const scope = (inAll: boolean, label: string) => (
+    <label>
+      <input type="radio" name="scope" checked={inAll === isEverywhere} onChange={() => search(inAll)} /> {label}
+    </label>
+  );
+  return (
+    <SidePanel store={store} title={t("Search")}>
+      <form class="search-form" role="search" onSubmit={submitting(() => search(isEverywhere))}>
+        <SearchField
+          field={field}
+          label={labelOf(view.kind, isEverywhere)}
+          placeholder={t("Words, “a phrase” or @name")}
+          testId="search-field"
+          value={words}
+          onText={setWords}
+          enterkeyhint="search"
+        />
+        {Everywhere && (
+          <fieldset class="scopes" data-testid="scopes">
+            <legend class="unseen">{t("Where")}</legend>
+            {scope(false, view.kind === "room" ? t("This room") : t("This conversation"))}
+            {scope(true, t("All my rooms"))}
+          </fieldset>
+        )}
+      </form>
+      {isEverywhere && Everywhere ? (
+        <Everywhere store={store} view={view} />
+      ) : (
+        <FoundHere key={view.room} store={store} view={view} />
+      )}
+    </SidePanel>
+  );
+}
+
+function labelOf(kind: ChatProps["view"]["kind"], isEverywhere: boolean): string {
+  if (isEverywhere) return t("Search in all your rooms");
+  return kind === "room" ? t("Search in this room") : t("Search in this conversation");
+}
 
 /** A found message without its content, which the room view knows as it is now. */
 type FoundPlace = Omit<FoundMessage, "content">;
@@ -26,13 +84,10 @@ interface Found {
 
 const NOTHING: Found = { query: "", messages: [], before: undefined, problem: "" };
 
-export function SearchPanel({ store, view }: ChatProps) {
-  const field = useRef<HTMLInputElement>(null);
-  const [words, setWords] = useState("");
+function FoundHere({ store, view }: ChatProps) {
   const [found, setFound] = useState(NOTHING);
   const [isBusy, setBusy] = useState(false);
-  // In the layout effect, before the reader types the first letter.
-  useLayoutEffect(() => field.current?.focus(), []);
+  const { sought } = store;
   const search = async (query: string, after: Found): Promise<void> => {
     if (isBusy) return;
     if (query === "") return setFound(NOTHING);
@@ -48,38 +103,28 @@ export function SearchPanel({ store, view }: ChatProps) {
     const messages = [...after.messages, ...places];
     setFound({ query, messages, before: answer.hasMore ? answer.before : undefined, problem: "" });
   };
+  useEffect(() => {
+    if (sought?.room === view.room) void search(sought.query, NOTHING);
+  }, [sought]);
   const { query, messages, before, problem } = found;
   const status = isBusy
     ? t("Searching…")
     : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
   return (
-    <SidePanel store={store} title={t("Search")}>
-      <form class="search-form" role="search" onSubmit={submitting(() => search(words.trim(), NOTHING))}>
-        <SearchField
-          field={field}
-          label={view.kind === "room" ? t("Search in this room") : t("Search in this conversation")}
-          placeholder={t("Words, “a phrase” or @name")}
-          testId="search-field"
-          value={words}
-          onText={setWords}
-          enterkeyhint="search"
-        />
-      </form>
+    <>
       <p class="muted none" role="status" data-testid="search-outcome">
         {status}
       </p>
       <ol class="found" data-testid="found">
         {messages.map((message) => (
-          <li key={message.id}>
-            <button type="button" onClick={() => jumpTo({ store, view }, message.seq)}>
-              <Avatar user={message.sender} name={message.name} small />
-              <span class="found-head">
-                <bdi>{bare(message.name)}</bdi> <Tag view={view} user={message.sender} />{" "}
-                <time title={exactTime(message.timestamp)}>{shortTime(message.timestamp, view.store.now())}</time>
-              </span>
-              <Excerpt view={view} found={message} />
-            </button>
-          </li>
+          <FoundRow
+            key={message.id}
+            {...{ store, view }}
+            found={message}
+            tag={<Tag view={view} user={message.sender} />}
+          >
+            <Excerpt view={view} found={message} />
+          </FoundRow>
         ))}
       </ol>
       {before !== undefined && (
@@ -87,18 +132,13 @@ export function SearchPanel({ store, view }: ChatProps) {
           {t("Search older messages")}
         </Button>
       )}
-    </SidePanel>
+    </>
   );
 }
 
 function outcome(count: number, hasMore: boolean): string {
   if (count === 0) return hasMore ? t("Nothing so far.") : t("Nothing found.");
   return hasMore ? tn(count, "{n} or more found", "{n} or more found") : tn(count, "{n} found", "{n} found");
-}
-
-function jumpTo({ store, view }: ChatProps, seq: number): void {
-  if (coversMessages()) store.open(undefined);
-  void view.store.jumpTo(seq);
 }
 
 function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { readonly found: FoundPlace }) {
@@ -108,10 +148,5 @@ function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { reado
   const content = message?.content ?? "…";
   // After an edit the places of the matches are others.
   const isAsFound = message?.editedAt === editedAt;
-  const parts = excerptOf({ content, matches: isAsFound ? matches : [] }, view.people.labelledIn(content));
-  return (
-    <span class="excerpt" dir="auto">
-      {parts.map(({ text, isMatch }, at) => (isMatch ? <mark key={at}>{text}</mark> : text))}
-    </span>
-  );
+  return <Marked parts={excerptOf({ content, matches: isAsFound ? matches : [] }, view.people.labelledIn(content))} />;
 }

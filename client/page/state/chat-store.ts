@@ -321,7 +321,7 @@ export class ChatStore extends OpenParts {
   /** Back to the form. Somebody else may come in there. */
   leave(): void {
     this.#leaveRoom();
-    this.standing.wanted = undefined;
+    this.sought = this.standing.wanted = undefined;
     this.lastRead.forget();
     this.#files.clear();
     this.directory?.close();

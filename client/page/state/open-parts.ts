@@ -45,10 +45,19 @@ export interface Overlays {
   readonly picking?: Picking | undefined;
 }
 
+/** What the reader looks for; another object each time. */
+export interface Sought {
+  readonly query: string;
+  /** The room in which it is looked for; in all rooms of the reader without one. */
+  readonly room?: string;
+}
+
 export abstract class OpenParts {
   abstract view: RoomView | undefined;
   panel: Panel;
   #thread = "";
+  /** In the search panel. */
+  sought: Sought | undefined;
   ui: Overlays = {};
 
   /** Draws the whole again. */
@@ -80,6 +89,11 @@ export abstract class OpenParts {
   closeTo(layers: number): void {
     if (layers < this.layers) this.ui = {};
     if (layers < this.layers) this.panel = undefined;
+    this.changed();
+  }
+
+  search(sought: Sought): void {
+    this.sought = sought;
     this.changed();
   }
 

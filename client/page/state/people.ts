@@ -89,6 +89,16 @@ export class People {
   }
 }
 
+/** The reader, and those who wrote the messages: they may mention each other. */
+export function peopleIn(
+  messages: ReadonlyArray<{ readonly sender: string; readonly name: string }>,
+  reader: { readonly user: string; readonly name: string },
+): People {
+  const names = [[reader.user, reader.name], ...messages.map(({ sender, name }) => [sender, name])] as const;
+  const known = new Map(names as ReadonlyArray<readonly [string, string]>);
+  return new People(() => known);
+}
+
 /** What tells a person apart from others of the same name. */
 export const idTagOf = (user: string): string => `#${isGuest(user) ? shortOf(user) : user}`;
 const shortOf = (user: string): string => user.slice(-TAG_LENGTH);

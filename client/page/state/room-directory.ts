@@ -8,6 +8,7 @@ import {
   type MentionsQuery,
   type OwnRooms,
   type RoomOverview,
+  type RoomsQuery,
 } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
@@ -89,6 +90,10 @@ export class RoomDirectory {
     this.isFolded = isFolded;
     keep(local, keyAt(this.#ports.base, FOLDED_NAME), isFolded || undefined);
     this.#ports.changed();
+  }
+
+  search(query: RoomsQuery): ReturnType<OwnRooms["search"]> {
+    return this.#joined.search(query);
   }
 
   mentions(query: MentionsQuery): Promise<MentionsAnswer> {

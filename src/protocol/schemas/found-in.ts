@@ -1,4 +1,4 @@
-// The schemas of what a search over a user's rooms found in one of them. Rule: SRCH-11. The call of the HTTP API uses them.
+// The schemas of what a search over a user's rooms found in one of them. Rule: SRCH-11. The call of the HTTP API and the client use it.
 import * as z from "zod/mini";
 
 import { SEARCH } from "../events/search.ts";
