@@ -65,10 +65,14 @@ export function duration(ms: number): string {
   return minutes % 60 === 0 ? t("{h} h", { h }) : t("{h} h {m} min", { h, m });
 }
 
+const tenths = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+);
+
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "kB"] : [bytes / 1e6, "MB"];
-  return `${numberText(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))} ${unit}`;
+  return `${value < 10 ? tenths().format(value) : numberText(Math.round(value))} ${unit}`;
 }
 
 function midnight(at: number): number {
