@@ -127,6 +127,8 @@ it("a picture of the page that is dragged over it attaches nothing", async () =>
   await page.getByTestId("file-input").setInputFiles(dot);
   await page.getByRole("button", { name: "Remove dot.png" }).waitFor();
   await ada.say("look");
+  // The row of the message that is sent takes the place of that of the one which waits.
+  await ada.message("look").and(page.locator("[data-state=sent]")).waitFor();
   const picture = (await page.locator(".preview img").boundingBox())!;
   await page.mouse.move(picture.x + 10, picture.y + 10);
   await page.mouse.down();
@@ -150,7 +152,7 @@ it("a reader drops a file: nothing is attached, and they stay in the room", asyn
   await reader.page.getByTestId("blocked").waitFor();
   const devtools = await reader.context.newCDPSession(reader.page);
   const before = reader.page.url();
-  await dragOver(reader, { devtools, over: LOG }, "Files cannot be attached here");
+  await dragOver(reader, { devtools, over: LOG }, "Files cannot be attached here.");
   await drag(reader, { devtools, over: LOG }, "drop");
   await reader.page.getByTestId("log").waitFor();
   expect(reader.page.url()).toBe(before);

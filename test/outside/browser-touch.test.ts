@@ -262,7 +262,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await page.emulateMedia({ reducedMotion: "no-preference" });
   await ada.say("once more");
   await replies(ada).waitFor({ state: "detached" });
-  await page.evaluate(() => (document.documentElement.dir = "rtl"));
+  await page.evaluate(() => (document.body.dir = "rtl"));
   const y = (await middleOf(row)).y;
   await finger.swipe({ x: 200, y }, { x: -100 });
   await isIdle();
