@@ -98,7 +98,10 @@ export function MessageList({ store, view }: ChatProps) {
   const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
   const hear = (moved: number): void => {
     place.heard(scroller.current!.scrollTop);
-    view.store.follow(isFollowing(scroller.current!, moved, view.state.reading.following));
+    const { following, target: wanted } = view.state.reading;
+    // An event of an earlier scroll may come before the list has shown the message that the reader jumps to.
+    const isJumping = wanted !== undefined && wanted !== place.target;
+    if (!isJumping) view.store.follow(isFollowing(scroller.current!, moved, following));
     if (moved === 0) return;
     noteScrolling();
     again();
