@@ -169,7 +169,8 @@ function showNews(): void {
 
 function draw(): void {
   showNews();
-  Object.assign(document.documentElement, { lang: language(), dir: direction() });
+  const { documentElement: html } = document;
+  if (html.lang !== language()) Object.assign(html, { lang: language(), dir: direction() });
   render(<App key={language()} store={store} room={addressHere()?.room} parts={PARTS} />, root);
   layers.follow();
 }

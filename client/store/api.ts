@@ -35,7 +35,7 @@ export interface RoomStoreOptions {
   readonly clock?: Clock;
 }
 
-/** Threads. What is read here is asked for once, and follows the room's events from then on; subscribers hear of all that. */
+/** Threads. The store asks the room for what is read here once, and keeps it up to date by events; it notifies subscribers of each change. */
 export interface ThreadsApi {
   /**
    * The replies to a message that is loaded, as far as they are loaded, too: all of them where the loaded part of the history ends at the newest

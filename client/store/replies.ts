@@ -1,5 +1,7 @@
 // Counts replies by thread in a part of the history. The store's threads and applications call it. Pure.
 import type { Message } from "../../src/protocol/chat-events.ts";
+import { THREAD_PEOPLE_MAX } from "../../src/protocol/limits.ts";
+import { threadOf } from "../../src/protocol/message-id.ts";
 
 /** The replies to one message. */
 export interface Replies {
@@ -8,15 +10,9 @@ export interface Replies {
   readonly lastMs: number;
   /** The ids of those who replied last, three at most, the last one first. */
   readonly people: readonly string[];
-  /** There may be more behind the loaded part of the history. */
+  /** Whether the room may have more replies, after the loaded messages. */
   readonly isPartial: boolean;
 }
-
-const PEOPLE_MAX = 3;
-
-/** The `id` of the first message of the thread of a reply; `undefined` for a message that is none. */
-export const threadOf = ({ thread, replyTo }: Pick<Message, "thread" | "replyTo">): string | undefined =>
-  thread ?? replyTo;
 
 /**
  * By the `id` of the first message of each thread.
@@ -38,6 +34,6 @@ export function repliesIn(messages: readonly Message[], isPartial: boolean): Rea
   return found;
 }
 
-/** Puts whoever replied last before the others. */
+/** The people of a thread after a reply: its sender stands first. */
 export const withPerson = (people: readonly string[], sender: string): string[] =>
-  [sender, ...people.filter((user) => user !== sender)].slice(0, PEOPLE_MAX);
+  [sender, ...people.filter((user) => user !== sender)].slice(0, THREAD_PEOPLE_MAX);

@@ -21,7 +21,7 @@ export interface RoomsSearch {
   readonly getSnapshot: () => RoomsSearchState;
   /** Calls the listener after changes. @returns a function that ends it */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Begins anew, in the 20 rooms with the newest messages. Resolves when they have answered; never rejects, as the others. */
+  /** Asks the 20 rooms with the newest messages, for another query. Resolves when they have answered. No method here rejects. */
   search(sought: Sought): Promise<void>;
   /** Goes on with the next 20 rooms. */
   more(): Promise<void>;

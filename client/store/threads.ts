@@ -8,13 +8,14 @@ import type {
   ThreadAnswer,
   ThreadSeen,
 } from "../../src/protocol/chat-events.ts";
+import { threadOf } from "../../src/protocol/message-id.ts";
 import type { Room, SendFailure } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 import { settled } from "./answers.ts";
 import type { Outcome, ThreadsApi } from "./api.ts";
 import type { Names } from "./names.ts";
 import { remembering, steady } from "./remembering.ts";
-import { repliesIn, threadOf, withPerson, type Replies } from "./replies.ts";
+import { repliesIn, withPerson, type Replies } from "./replies.ts";
 import type { OwnThreads, ThreadState } from "./state.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -196,7 +197,7 @@ export class Threads implements ThreadsApi {
     this.#ports.changed();
   }
 
-  /** In the list, and where it is opened. */
+  /** Changes a thread in the list, and the opened one. */
   #change(id: string, change: (thread: Thread) => Thread): void {
     const opened = this.#opened.get(id);
     if (opened?.thread) opened.thread = change(opened.thread);

@@ -43,6 +43,8 @@ export const MODERATION_PAGE_MAX = 200;
 /** Replies of a page of a thread, and threads of a page of their list (THR-2). */
 export const REPLIES_LIMIT_DEFAULT = 50;
 export const REPLIES_LIMIT_MAX = 100;
+/** Users that a thread names: those who replied last. */
+export const THREAD_PEOPLE_MAX = 3;
 export const THREADS_LIMIT_DEFAULT = 20;
 export const THREADS_LIMIT_MAX = 50;
 

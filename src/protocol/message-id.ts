@@ -1,4 +1,5 @@
-// Message ids: opaque outside, but they say where a message is, so that finding one needs no index.
+// Message ids: opaque outside, but they say where a message is, so that finding one needs no index. The room and the client call it.
+import type { Message } from "./schemas/messages.ts";
 
 /** The contents of an id: a message's seq, and the incarnation of the log in which it was posted. */
 export interface ParsedMessageId {
@@ -13,6 +14,10 @@ export interface ParsedMessageId {
 export function messageId(epoch: string, seq: number, incarnation = ""): string {
   return `${epoch}${incarnation}-${seq.toString(36)}`;
 }
+
+/** The `id` of the first message of the thread of a reply (THR-1); `undefined` for a message that is no reply. */
+export const threadOf = ({ thread, replyTo }: Pick<Message, "thread" | "replyTo">): string | undefined =>
+  thread ?? replyTo;
 
 /** @returns `undefined` for an id of another log. Another message may have the seq by now. */
 export function parseMessageId(epoch: string, id: string): ParsedMessageId | undefined {

@@ -1,5 +1,5 @@
-// What a finger does on messages, in a real Chromium: a long press opens the sheet of a message, a swipe to the left replies, and a scroll
-// does neither. And that the page keeps above the keyboard.
+// Tests of touch gestures in a real Chromium: a long press opens the sheet of a message, a swipe replies, a scroll does neither. They also
+// test that the page stays above the keyboard.
 import axe from "axe-core";
 import type { BrowserContextOptions, CDPSession, Locator } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";

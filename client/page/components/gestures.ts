@@ -1,5 +1,5 @@
-// What fingers do on messages: a long press opens the sheet, and a swipe replies, to the left, or to the right where one reads to the left.
-// The other way is Back in some browsers, so it means nothing here. The message list loads it where there may be fingers.
+// Touch gestures on messages. A long press opens the sheet of a message. A swipe to the left replies to it; on a right-to-left page, a swipe to
+// the right. The other direction is Back in some browsers, so it does nothing here. The message list loads this file on devices with touch.
 import type { Message } from "parley-rooms/client";
 import { render } from "preact";
 

@@ -1,5 +1,5 @@
-// What one composer holds: the draft, and its files on their way to the room. The room view has one for the stream, and one for each thread
-// that the reader writes in.
+// The state of one composer: the draft, and its files that are being uploaded. The room view owns one for the room, and one for each thread
+// in which the reader writes; composers draw it.
 import type { Attachment, RoomStore, SendOptions, Upload } from "parley-rooms/client";
 
 import { t, tn } from "./language.ts";

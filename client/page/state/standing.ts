@@ -1,5 +1,5 @@
-// Where the reader stands in the history of each room that they have left, which outlives a reload of the tab, and the message that they want to
-// see in a room that they come into. The chat store owns it; the message list says where the reader is, and asks where to show them again.
+// The reader's place in the history of each room: kept when they leave the room, also over a reload of the tab, and restored when they come back.
+// Or the message of a link that they followed. The chat store owns it; the message list reports the place, and asks for it.
 import type { MessagePlace } from "parley-rooms/client";
 
 import { keep, keyAt, ofTab, readJson } from "./json-storage.ts";

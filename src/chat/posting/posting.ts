@@ -8,7 +8,7 @@ import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Attachments } from "../files/attachments.ts";
 import { GuestRates } from "../room/guests.ts";
-import { parseMessageId } from "../../protocol/message-id.ts";
+import { parseMessageId, threadOf } from "../../protocol/message-id.ts";
 import { waitingHandler, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/rates.ts";
@@ -151,6 +151,6 @@ export class Posting implements RoomPart {
   #threadOf(replyTo: string | undefined): string | undefined {
     const parsed = replyTo === undefined ? undefined : parseMessageId(this.#room.log.epoch, replyTo);
     const answered = parsed && this.#room.read(() => ({ message: this.posts.find(parsed.seq) }))?.message;
-    return answered?.thread ?? answered?.replyTo;
+    return answered && threadOf(answered);
   }
 }

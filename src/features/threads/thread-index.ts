@@ -1,6 +1,7 @@
 // The replies of a room by thread, read from the log when somebody asks for threads, so a post writes no row for them. Each part of the log
 // that is full is kept as one row, so a room that wakes reads only what came after. Called by threads.ts.
 import type { Message } from "../../protocol/chat-events.ts";
+import { threadOf } from "../../protocol/message-id.ts";
 import type { MessageLog } from "../../chat/log/message-log.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
@@ -21,10 +22,6 @@ export interface ThreadReplies {
   /** Ascending, deleted ones left out. */
   readonly replies: readonly Reply[];
 }
-
-/** The thread of a reply (THR-1). */
-export const threadOf = ({ thread, replyTo }: Pick<Message, "thread" | "replyTo">): string | undefined =>
-  thread ?? replyTo;
 
 const partOf = (seq: number): number => Math.floor((seq - 1) / PART_SEQS);
 const endOf = (part: number): number => (part + 1) * PART_SEQS;

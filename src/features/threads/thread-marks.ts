@@ -1,4 +1,5 @@
-// How far each user has seen threads, and which they follow or leave (THR-3), 256 users to a stored row. Called by threads.ts.
+// The read marks of threads: for each user, the newest reply seen in each thread, and the threads that the user follows or has left (THR-3).
+// A stored row has 256 users. Called by threads.ts.
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 

@@ -2,7 +2,8 @@
 import type { PayloadOf } from "../../protocol/event.ts";
 import { FOLLOW_THREAD, READ_THREAD, THREAD, THREADS, type Thread } from "../../protocol/events/threads.ts";
 import type { Answer, ErrorAnswer, Message } from "../../protocol/chat-events.ts";
-import { parseMessageId } from "../../protocol/message-id.ts";
+import { THREAD_PEOPLE_MAX } from "../../protocol/limits.ts";
+import { parseMessageId, threadOf } from "../../protocol/message-id.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { ThrottledRun } from "../../clock/rates.ts";
 import { withChange } from "../../chat/log/change.ts";
@@ -13,7 +14,7 @@ import type { MadeChange, RoomPart } from "../../chat/room/feature.ts";
 import { waitingHandler, type Caller, type Reply } from "../../chat/room/operation.ts";
 import type { Room } from "../../chat/room/room.ts";
 import { SlicedWork, type Job } from "../../chat/room/sliced-work.ts";
-import { ThreadIndex, threadOf, type ThreadReplies } from "./thread-index.ts";
+import { ThreadIndex, type ThreadReplies } from "./thread-index.ts";
 import { ThreadMarks } from "./thread-marks.ts";
 
 /** Messages that are read in one slice of the first question: some 3 ms. */
@@ -26,9 +27,6 @@ const BUSY_RETRY_MS = 1000;
 
 /** Marks are stored at most this often (THR-3). */
 export const MARKS_STORE_INTERVAL_MS = 5000;
-
-/** Users that a thread names. */
-const PEOPLE_MAX = 3;
 
 interface Question extends Job {
   readonly refused: (answer: ErrorAnswer) => void;
@@ -241,7 +239,7 @@ export class Threads implements RoomPart {
       ...(first?.id === id && { first }),
       ...(last && { last }),
       replies: replies.length,
-      people: [...senders].slice(0, PEOPLE_MAX),
+      people: [...senders].slice(0, THREAD_PEOPLE_MAX),
     };
   }
 }
