@@ -1,7 +1,6 @@
 // A month's bill of a workload: how often each action happens, times the rows, alarms and requests that docs/cost.md counts for it, times the
-// platform's rates. Pure; tests hold the counts against rooms. Called by cost.ts.
-import { batchRate } from "../../src/chat/posting/posts.ts";
-import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
+// platform's rates. Pure; tests hold the counts against rooms. Called by usage.ts.
+import { BATCH_POSTS_MAX, batchRate } from "../../src/chat/posting/posts.ts";
 import { PRICES } from "../../src/metrics/cost.ts";
 import { holdMs } from "../../src/shards/sessions.ts";
 
@@ -28,7 +27,7 @@ const FAN_OUT = 64;
 export const FIRST_VISIT_ROWS = 4;
 /** The first message of a room lays out its log: so many rows besides its own. */
 export const FIRST_MESSAGE_ROWS = 6;
-/** Alarms of members that leave within a second: grace, and the postponed heartbeat. */
+/** Alarms of members that leave within a second: one ends their grace, and one rings for the ping that was put off. */
 const LEAVE_ALARMS = 2;
 /** A room that goes on reports so often; a quiet one with each change. */
 const REPORT_SECONDS = 60;
@@ -40,7 +39,7 @@ const POLL_HOLD_SECONDS = 20;
 const ROWS_READ_PER_CONNECT = 60;
 /** The bytes of a message in the log besides its text. */
 const STORED_BYTES_PER_MESSAGE = 130;
-/** A CONNECT in a shard: the call to the room, the decision, the new size; and the size after it has gone. */
+/** For a CONNECT in a shard: one with its request, one back with the decision, and one with the shard's size when it comes and when it goes. */
 const SHARD_CALLS_PER_CONNECT = 4;
 /** A shard's own rows; and those of its room while it fills, one for each tenth and one for the beginning. */
 const ROWS_PER_SHARD = 2 + 11;
@@ -85,8 +84,8 @@ export const USUAL: Usage = {
   maxMembers: 5000,
 };
 
-/** In a month. */
-export interface Events {
+/** What a month has of all that is billed. */
+export interface Quantities {
   readonly posts: number;
   readonly upgrades: number;
   readonly polls: number;
@@ -94,8 +93,9 @@ export interface Events {
   /** Answered without waking a room; Cloudflare does not say whether they are billed as frames, so they are. */
   readonly heartbeats: number;
   readonly alarms: number;
-  readonly reports: number;
-  /** Calls between rooms and their shards that begin an RPC session, as if none but those of sessions shared one. */
+  /** Calls of rooms to their directory. */
+  readonly roomReports: number;
+  /** Calls between rooms and their shards, as far as each is billed: batches that follow each other closely share an RPC session. */
   readonly shardCalls: number;
   /** Alarms, which are rows when they are set, not among them. */
   readonly rowsWritten: number;
@@ -110,7 +110,7 @@ export function rowsPerMessage(postsPerSecond: number, connections: number): num
   return Math.max(1 / BATCH_POSTS_MAX, Math.min(1, 1000 / windowMs / postsPerSecond));
 }
 
-/** Shards of a room, which itself is full. */
+/** How many shards a room has; it fills up itself first. */
 export const shardsOf = ({ users, rooms, maxMembers }: Usage): number =>
   Math.max(0, Math.ceil(users / rooms / maxMembers) - 1);
 
@@ -118,7 +118,7 @@ export const shardsOf = ({ users, rooms, maxMembers }: Usage): number =>
 const anyOf = (share: number, people: number): number => 1 - (1 - share) ** people;
 
 /** @param usage with rooms that have users: empty ones cost nothing */
-export function eventsOf(usage: Usage): Events {
+export function quantitiesOf(usage: Usage): Quantities {
   const { users, rooms, pollingShare, handlerMs, payloadBytes } = usage;
   const people = users / rooms;
   const onlineSeconds = usage.onlineHours * 3600 * DAYS_PER_MONTH;
@@ -130,6 +130,7 @@ export function eventsOf(usage: Usage): Events {
   const windowSeconds = batchRate(people, FLUSH).windowMs / 1000;
 
   const shards = shardsOf(usage);
+  /** The share of the users. */
   const inShards = shards / (1 + shards);
   // A shard stays awake for a second after a batch, and then stores its place.
   const shardQuiet = Math.exp(-perSecond);
@@ -169,8 +170,8 @@ export function eventsOf(usage: Usage): Events {
     framesIn: frames,
     heartbeats: beats * (1 - pollingShare),
     alarms,
-    reports,
-    // The second of two calls that follow each other closely begins the session.
+    roomReports: reports,
+    // The second of two batches that follow each other closely begins the session, and the third is the first that is free.
     shardCalls: commits * shards * (1 - follows ** 2) + inShards * (connects * SHARD_CALLS_PER_CONNECT + posts),
     rowsWritten: commits + rooms * (FIRST_VISIT_ROWS + FIRST_MESSAGE_ROWS) + lobbyRows + shardRows,
     rowsRead: connects * ROWS_READ_PER_CONNECT,
@@ -209,10 +210,10 @@ export interface BillLine {
   readonly dollars: number;
 }
 
-export function billOf(events: Events): { readonly lines: readonly BillLine[]; readonly total: number } {
-  const { upgrades, polls, framesIn, heartbeats, alarms, reports, shardCalls } = events;
+export function billOf(quantities: Quantities): { readonly lines: readonly BillLine[]; readonly total: number } {
+  const { upgrades, polls, framesIn, heartbeats, alarms, roomReports, shardCalls } = quantities;
   const frames = (framesIn + heartbeats) / PRICES.messagesPerRequest;
-  const requests = upgrades + polls + frames + alarms + reports + shardCalls;
+  const requests = upgrades + polls + frames + alarms + roomReports + shardCalls;
   const line = (item: string, unit: string, quantity: number, included: number, perMillion: number): BillLine => ({
     item,
     unit,
@@ -220,15 +221,15 @@ export function billOf(events: Events): { readonly lines: readonly BillLine[]; r
     included,
     dollars: (Math.max(0, quantity - included) * perMillion) / 1e6,
   });
-  const gbSeconds = events.awakeSeconds * PRICES.objectGb;
-  const written = events.rowsWritten + alarms;
+  const gbSeconds = quantities.awakeSeconds * PRICES.objectGb;
+  const written = quantities.rowsWritten + alarms;
   const lines = [
     { item: "Workers Paid plan", unit: "month", quantity: 1, included: 0, dollars: PLAN.month },
     line("requests to objects", "requests", requests, PLAN.requests, PRICES.perMillionRequests),
     line("objects at work", "GB-s", gbSeconds, PLAN.gbSeconds, PRICES.perMillionGbSeconds),
     line("rows written, alarms set", "rows", written, PLAN.rowsWritten, PRICES.perMillionRowsWritten),
-    line("rows read", "rows", events.rowsRead, PLAN.rowsRead, PER_MILLION_ROWS_READ),
-    line("stored in objects", "GB", events.storedGb, PLAN.storedGb, PER_STORED_GB * 1e6),
+    line("rows read", "rows", quantities.rowsRead, PLAN.rowsRead, PER_MILLION_ROWS_READ),
+    line("stored in objects", "GB", quantities.storedGb, PLAN.storedGb, PER_STORED_GB * 1e6),
     line("requests to the Worker", "requests", upgrades + polls, PLAN.workerRequests, PER_MILLION_WORKER_REQUESTS),
   ];
   return { lines, total: lines.reduce((sum, { dollars }) => sum + dollars, 0) };

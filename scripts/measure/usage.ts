@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 
 import { PRICES } from "../../src/metrics/cost.ts";
-import { billOf, eventsOf, shardsOf, USUAL, type Usage } from "./bill.ts";
+import { billOf, quantitiesOf, shardsOf, USUAL, type Usage } from "./bill.ts";
 import { number, whole, type Values } from "./option-values.ts";
 import { shortfallsOf } from "./reading.ts";
 import { FILE_OPTIONS, type Report } from "./report.ts";
@@ -117,7 +117,7 @@ export function costReport(wished: Partial<Usage>, run?: Ran): Report {
     throw new Error(`--shim and --polling must not exceed 1 together: they are ${shimShare} and ${pollingShare}.`);
   const usage = { ...asked, rooms: Math.min(asked.rooms, asked.users) };
   const { users, rooms, messagesPerUserMinute, onlineHours } = usage;
-  const bill = billOf(eventsOf(usage));
+  const bill = billOf(quantitiesOf(usage));
   return {
     title: `${money(bill.total)} a month`,
     subtitle: `${count(users)} users in ${count(rooms)} rooms, ${Number(messagesPerUserMinute.toFixed(3))} messages per user and minute, ${onlineHours} h a day`,

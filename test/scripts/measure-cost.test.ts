@@ -1,7 +1,7 @@
 // Tests the bill of `npm run cost`: its counts against rooms of the core on a virtual clock, sums done by hand, and what it refuses and remarks.
 import { describe, expect, it } from "vitest";
 
-import { billOf, eventsOf, rowsPerMessage, USUAL, type Usage } from "../../scripts/measure/bill.ts";
+import { billOf, quantitiesOf, rowsPerMessage, USUAL, type Usage } from "../../scripts/measure/bill.ts";
 import { htmlOf, textOf } from "../../scripts/measure/report.ts";
 import { costReport, parseRun, readArguments } from "../../scripts/measure/usage.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
@@ -77,56 +77,56 @@ describe("calls to nine shards: SHD-14", () => {
 
   it.each([0.2, 1, 2, 10])("%s independent posts a second: as many are billed as in a room", async (perSecond) => {
     const hall: Usage = { ...USUAL, users: 10_000, rooms: 1, maxMembers: 1000, connectsPerUserDay: 0 };
-    const { shardCalls, posts } = eventsOf({ ...hall, messagesPerUserMinute: (perSecond * 60) / 10_000 });
+    const { shardCalls, posts } = quantitiesOf({ ...hall, messagesPerUserMinute: (perSecond * 60) / 10_000 });
     const share = (shardCalls - 0.9 * posts) / (9 * posts * rowsPerMessage(perSecond, 10_000));
     expect(Math.abs((await shareOfRoom(perSecond)) - share)).toBeLessThan(0.1);
   });
 });
 
 describe("a month", () => {
-  const events = eventsOf(USUAL);
+  const month = quantitiesOf(USUAL);
 
-  it("multiplies out the events of a workload", () => {
-    expect(events.posts).toBeCloseTo(10_000 * 1.5 * 60 * 8 * 30);
-    expect(events.upgrades).toBe(900_000);
-    expect(events.framesIn).toBeCloseTo(events.posts + events.upgrades);
-    expect(events.heartbeats).toBeCloseTo((10_000 * 8 * 3600 * 30) / 45);
+  it("multiplies out the quantities of a workload", () => {
+    expect(month.posts).toBeCloseTo(10_000 * 1.5 * 60 * 8 * 30);
+    expect(month.upgrades).toBe(900_000);
+    expect(month.framesIn).toBeCloseTo(month.posts + month.upgrades);
+    expect(month.heartbeats).toBeCloseTo((10_000 * 8 * 3600 * 30) / 45);
   });
 
   it("is billed by line item, without the amounts that the plan includes", () => {
-    const { lines, total } = billOf(events);
+    const { lines, total } = billOf(month);
     const dollarsOf = (item: string): number => lines.find((line) => line.item === item)!.dollars;
     expect(dollarsOf("Workers Paid plan")).toBe(5);
-    expect(dollarsOf("rows written, alarms set")).toBeCloseTo((events.rowsWritten + events.alarms - 50e6) / 1e6);
+    expect(dollarsOf("rows written, alarms set")).toBeCloseTo((month.rowsWritten + month.alarms - 50e6) / 1e6);
     expect(dollarsOf("rows read")).toBe(0);
     expect(total).toBeCloseTo(lines.reduce((sum, { dollars }) => sum + dollars, 0));
-    expect(billOf(eventsOf({ ...USUAL, onlineHours: 0, connectsPerUserDay: 0 })).total).toBe(5);
+    expect(billOf(quantitiesOf({ ...USUAL, onlineHours: 0, connectsPerUserDay: 0 })).total).toBe(5);
   });
 
   it("takes the rows that a load test counted", () => {
-    const half = eventsOf({ ...USUAL, rowsPerMessage: 0.5 });
-    expect(events.rowsWritten - half.rowsWritten).toBeCloseTo(events.posts / 2);
+    const half = quantitiesOf({ ...USUAL, rowsPerMessage: 0.5 });
+    expect(month.rowsWritten - half.rowsWritten).toBeCloseTo(month.posts / 2);
   });
 
   it("costs a silent room of Parley's own clients no alarms, and one with polls its sleep", () => {
     const idle = { ...USUAL, messagesPerUserMinute: 0, connectsPerUserDay: 0 };
-    expect(eventsOf({ ...idle, shimShare: 1 }).alarms).toBe(0);
-    expect(eventsOf(idle).alarms).toBeCloseTo((200 * 8 * 3600 * 30) / 45);
-    expect(eventsOf({ ...idle, pollingShare: 1 }).awakeSeconds).toBeCloseTo(200 * 8 * 3600 * 30);
+    expect(quantitiesOf({ ...idle, shimShare: 1 }).alarms).toBe(0);
+    expect(quantitiesOf(idle).alarms).toBeCloseTo((200 * 8 * 3600 * 30) / 45);
+    expect(quantitiesOf({ ...idle, pollingShare: 1 }).awakeSeconds).toBeCloseTo(200 * 8 * 3600 * 30);
   });
 
   it("costs a big room calls to and from shards, their time, and a row for each time that they fall quiet", () => {
     const asked: Usage = { ...USUAL, users: 10_000, rooms: 1, onlineHours: 1, connectsPerUserDay: 1 };
-    const bound = eventsOf({ ...asked, maxMembers: 10_000 });
-    const shared = eventsOf({ ...asked, maxMembers: 1000 });
+    const bound = quantitiesOf({ ...asked, maxMembers: 10_000 });
+    const shared = quantitiesOf({ ...asked, maxMembers: 1000 });
     expect([bound.shardCalls, shared.posts]).toEqual([0, bound.posts]);
     // Nine tenths of the members post by way of a shard, and come and go there. Batches reach all shards in sessions.
     expect(shared.shardCalls).toBeCloseTo(0.9 * (shared.posts + 4 * 10_000 * 30), 0);
     expect(shared.awakeSeconds - bound.awakeSeconds).toBeGreaterThan(0.9 * 9 * 30 * 3600);
     expect(shared.rowsWritten - bound.rowsWritten).toBeLessThan(200);
     const quiet = { ...asked, messagesPerUserMinute: 0.0001 };
-    const rowsWith = (maxMembers: number): number => eventsOf({ ...quiet, maxMembers }).rowsWritten;
-    expect(rowsWith(1000) - rowsWith(10_000)).toBeGreaterThan(0.9 * 9 * eventsOf(quiet).posts);
+    const rowsWith = (maxMembers: number): number => quantitiesOf({ ...quiet, maxMembers }).rowsWritten;
+    expect(rowsWith(1000) - rowsWith(10_000)).toBeGreaterThan(0.9 * 9 * quantitiesOf(quiet).posts);
   });
 });
 
