@@ -10,10 +10,10 @@ import type { NamespaceContext } from "../socketio/server/namespace.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 import { encodeValue } from "../socketio/wire/value-text.ts";
 import type { Client } from "./members.ts";
-import type { RoomLink } from "./room-link.ts";
+import type { Uplink } from "./uplink.ts";
 
 export interface MemberEventsPorts extends Pick<NamespaceContext, "now" | "refreshToken"> {
-  readonly link: RoomLink;
+  readonly uplink: Uplink;
   readonly subscriptions: SubscriptionLevels;
   readonly deadline: TypistsPorts["deadline"];
   /** Closes a connection, whose client comes back. */
@@ -30,7 +30,7 @@ export class MemberEvents {
 
   constructor(ports: MemberEventsPorts) {
     this.#ports = ports;
-    this.#typists = new Typists({ ...ports, ended: () => ports.link.changed() });
+    this.#typists = new Typists({ ...ports, ended: () => ports.uplink.changed() });
   }
 
   /** How many members here type. */
@@ -56,11 +56,11 @@ export class MemberEvents {
   }
 
   #ask(client: Client, event: string, given: unknown, reply: Reply): void {
-    const { link, close } = this.#ports;
+    const { uplink, close } = this.#ports;
     const text = textOf(given);
     const { exp } = client.token ?? {};
     if (text === null) return this.#charged(client, () => UNSENDABLE, reply);
-    const isTaken = link.ask(
+    const isTaken = uplink.ask(
       {
         socket: client.id,
         address: client.handshake.address,
@@ -108,7 +108,7 @@ export class MemberEvents {
     const { user, name } = client.peek();
     const { id: socketId } = client;
     if (!on) this.#typists.end(user, socketId);
-    else if (this.#typists.begin(user, { name, socketId, isNamed: false })) this.#ports.link.changed();
+    else if (this.#typists.begin(user, { name, socketId, isNamed: false })) this.#ports.uplink.changed();
     return { ok: true };
   }
 }

@@ -15,7 +15,7 @@ import { CONTEXT, type Namespace } from "../socketio/server/namespace.ts";
 import { CLOSINGS, type Closing } from "../socketio/wire/closings.ts";
 import { decodeValue } from "../socketio/wire/value-text.ts";
 import { setStaff, type Client } from "./members.ts";
-import type { RoomLink } from "./room-link.ts";
+import type { Uplink } from "./uplink.ts";
 import type { ShardLog } from "./shard-log.ts";
 
 /** The position is stored when so long nothing has happened: before the shard can fall asleep. */
@@ -37,7 +37,7 @@ export interface Keeping {
 
 export interface ReplicaPorts extends Keeping {
   readonly log: ShardLog;
-  readonly link: RoomLink;
+  readonly uplink: Uplink;
   readonly subscriptions: SubscriptionLevels;
   /** Counts a series for `GET /metrics`. */
   readonly count: (series: string, by: number) => void;
@@ -122,29 +122,29 @@ export class Replica {
 
   /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */
   #onInstance(instance: string): void {
-    const { link } = this.#ports;
+    const { uplink } = this.#ports;
     this.#instance = instance;
-    link.forgottenBut(instance);
-    link.changed();
+    uplink.forgottenBut(instance);
+    uplink.changed();
   }
 
   /** Answers of the room were lost on their way. */
   loseAnswers(): void {
-    this.#ports.link.loseAnswers();
+    this.#ports.uplink.loseAnswers();
   }
 
   #step(item: ShardItem): void {
-    const { log, link, count, close } = this.#ports;
+    const { log, uplink, count, close } = this.#ports;
     switch (item.type) {
       case "emit":
         if (item.seqs) log.deliver(item.argLists.map(([message]) => message as Message));
         if (item.event === "moderation") this.#applyGrant(item.argLists[0]![0] as ModerationChange);
         return this.#emit(item);
       case "answer":
-        return link.answered(item.id, item.answer);
+        return uplink.answered(item.id, item.answer);
       case "verdict":
         if (item.verdict.accepted) log.key = item.verdict.key;
-        return link.decided(item.id, item.verdict);
+        return uplink.decided(item.id, item.verdict);
       case "earlier":
         return log.fill(item.messages, item.life);
       case "dismiss":

@@ -19,13 +19,13 @@ import { CLOSINGS, type Closing } from "../socketio/wire/closings.ts";
 import { Replica, type Keeping } from "./replica.ts";
 import { MemberEvents } from "./member-events.ts";
 import { joinChannels, setStaff, type Client } from "./members.ts";
-import { RoomLink, type RoomLinkPorts } from "./room-link.ts";
+import { Uplink, type UplinkPorts } from "./uplink.ts";
 import { ShardLog } from "./shard-log.ts";
 
 /** What a client may name to recover has fewer characters. */
 const NAMED_CHARS_MAX = 512;
 
-export interface ShardMembersPorts extends Pick<RoomLinkPorts, "report">, Keeping {
+export interface ShardMembersPorts extends Pick<UplinkPorts, "report">, Keeping {
   readonly settings: {
     readonly maxMembers: number;
     readonly maxConnectionsPerUser: number;
@@ -47,7 +47,7 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
   readonly #log = new ShardLog();
   /** Of members who are about to be let in. */
   readonly #welcomes = new WeakMap<ShardMember, Welcome>();
-  #link!: RoomLink;
+  #uplink!: Uplink;
   #subscriptions!: SubscriptionLevels;
   #events!: MemberEvents;
 
@@ -62,8 +62,8 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
     const { now, newId, report, deadlines, hub } = this[CONTEXT];
     const ports = this.#ports;
     const close = ({ session }: Client, closing: Closing): void => this[CONTEXT].closeSession(session, closing);
-    const deadline: RoomLinkPorts["deadline"] = (name, run, options) => deadlines.add(name, run, options);
-    const link = new RoomLink({
+    const deadline: UplinkPorts["deadline"] = (name, run, options) => deadlines.add(name, run, options);
+    const uplink = new Uplink({
       report: ports.report,
       facts: () => this.#facts(),
       now,
@@ -72,12 +72,12 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
       deadline,
       problem: report,
     });
-    this.#link = link;
+    this.#uplink = uplink;
     const counts = (): Counts => ({ lastSeq: this.replica.position?.seq ?? 0 });
     const subscriptions = new SubscriptionLevels({ hub, counts, deadline });
     this.#subscriptions = subscriptions;
     this.#events = new MemberEvents({
-      link,
+      uplink,
       subscriptions,
       now,
       deadline,
@@ -85,15 +85,15 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
       close: (client) => close(client, CLOSINGS.restart),
     });
     const { kept, keep, count } = ports;
-    this.replica = new Replica(this, { kept, keep, count, close, report, log: this.#log, link, subscriptions });
+    this.replica = new Replica(this, { kept, keep, count, close, report, log: this.#log, uplink, subscriptions });
   }
 
   /** Called once the object was erased, and has other members. */
   stop(): void {
-    this.#link.stop();
+    this.#uplink.stop();
   }
 
-  #facts(): ReturnType<RoomLinkPorts["facts"]> {
+  #facts(): ReturnType<UplinkPorts["facts"]> {
     const counts = this.#ports.takeCounts();
     const others = Number(this.channels.has(STAFF_CHANNEL)) + Number(this.#subscriptions.isAsked);
     const { typing } = this.#events;
@@ -113,7 +113,7 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
 
   /** A connection came or went. */
   #changed(): void {
-    this.#link.changed();
+    this.#uplink.changed();
     this.replica.keepSoon();
   }
 
@@ -125,7 +125,7 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
     handshake: { address },
   }: ConnectRequest<Identity>): Promise<AuthorizeResult<ShardMember>> {
     if (!identity) throw new Error("a chat room requires a verified token");
-    const decision = await this.#link.join({ identity, address }, this.#recovers(auth));
+    const decision = await this.#uplink.join({ identity, address }, this.#recovers(auth));
     if (!decision.accepted) return decision;
     this.#welcomes.set(decision.member, decision.welcome);
     return { accepted: true, data: decision.member };
@@ -158,7 +158,7 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
     // A mark from before the room grew stays where it is: news would seem to begin there for ever.
     const read = { unread: 0, readSeq: welcome.lastSeq };
     client.emit("welcome", { ...welcome, ...read, typing: [], now: this[CONTEXT].now(), rests: ["read"] });
-    if (client.recovered) this.#link.recovered(client.id);
+    if (client.recovered) this.#uplink.recovered(client.id);
     this.#changed();
   }
 
@@ -172,7 +172,7 @@ export class ShardMembers extends Namespace<EventsMap, ServerToClientEvents, Sha
 
   override onDisconnect(client: Client): void {
     this.#events.gone(client);
-    this.#link.ended(client.id);
+    this.#uplink.ended(client.id);
     this.#changed();
   }
 

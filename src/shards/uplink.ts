@@ -31,7 +31,7 @@ interface Waiting {
   readonly decide?: (decision: JoinDecision) => void;
 }
 
-export interface RoomLinkPorts {
+export interface UplinkPorts {
   /** @returns the instance of the room that took the report. @throws Error where none did, or it is not known */
   readonly report: (report: Omit<ShardReport, "shard">) => Promise<string>;
   /** Connections and users, and what else the room has to hear. */
@@ -43,8 +43,8 @@ export interface RoomLinkPorts {
   readonly problem: (problem: string, error: unknown) => void;
 }
 
-export class RoomLink {
-  readonly #ports: RoomLinkPorts;
+export class Uplink {
+  readonly #ports: UplinkPorts;
   readonly #waiting = new Map<string, Waiting>();
   /** Names this instance of the shard. */
   readonly #name: string;
@@ -64,7 +64,7 @@ export class RoomLink {
   #reportedAtMs = -Infinity;
   #failures = 0;
 
-  constructor(ports: RoomLinkPorts) {
+  constructor(ports: UplinkPorts) {
     this.#ports = ports;
     this.#name = ports.newId();
     this.#giveUp = ports.deadline("shard-answers", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
@@ -154,7 +154,7 @@ export class RoomLink {
     this.#fail([...this.#waiting].flatMap(([id, { isSent }]) => (isSent ? id : [])));
   }
 
-  /** The shard was erased: reports nothing any more, and waits for no answer. Another link reports in its place. */
+  /** The shard was erased: reports nothing any more, and waits for no answer. Another uplink reports in its place. */
   stop(): void {
     this.#isStopped = true;
     this.#fail([...this.#waiting.keys()]);

@@ -139,7 +139,7 @@ export class FakeShell {
       { isExtended },
     );
     const facts = { address: "192.0.2.1", query: {}, issued: this.nowMs, ...handshake };
-    this.#server.open(facts, "websocket", { isExtended, link: (session) => this.#link(client, session) });
+    this.#server.open(facts, "websocket", { isExtended, pair: (session) => this.#pair(client, session) });
     return client;
   }
 
@@ -152,7 +152,7 @@ export class FakeShell {
     return this.open(handshake, extensions).connect(auth);
   }
 
-  #link(client: Client, session: Session): void {
+  #pair(client: Client, session: Session): void {
     this.#clients.set(session, client);
     this.#sessions.set(client, session);
   }
@@ -263,7 +263,7 @@ export class FakeShell {
     this.#start();
     for (const client of sleepers) {
       const record = structuredClone(this.#records.get(client)!);
-      this.#server.restore(record, (session) => this.#link(client, session));
+      this.#server.restore(record, (session) => this.#pair(client, session));
     }
     this.#server.wake();
   }

@@ -78,7 +78,7 @@ export class Shell {
     const line = new Line();
     const handshake = { address: "192.0.2.1", query: {}, issued: this.nowMs };
     this.server.open(handshake, transport, {
-      link: (session) => {
+      pair: (session) => {
         line.session = session;
         this.#lines.set(session, line);
       },

@@ -2,17 +2,17 @@
 import { expect, it } from "vitest";
 
 import type { ShardReport } from "../../src/protocol/shards.ts";
-import { RoomLink } from "../../src/shards/room-link.ts";
+import { Uplink } from "../../src/shards/uplink.ts";
 import { Deadlines } from "../../src/clock/deadlines.ts";
 
 const member = { user: "eve", name: "Eve", role: "member", sinceMs: 0, owner: "eve" } as const;
 
-/** A link that has no room before `taken` is resolved. */
-function linkTo(taken: Promise<string>): { link: RoomLink; reports: Array<Omit<ShardReport, "shard">> } {
+/** An uplink that has no room before `taken` is resolved. */
+function uplinkTo(taken: Promise<string>): { uplink: Uplink; reports: Array<Omit<ShardReport, "shard">> } {
   const reports: Array<Omit<ShardReport, "shard">> = [];
   let ids = 0;
   const deadlines = new Deadlines();
-  const link = new RoomLink({
+  const uplink = new Uplink({
     report: (report) => {
       reports.push(report);
       return reports.length === 1 ? taken : Promise.resolve("room");
@@ -24,14 +24,14 @@ function linkTo(taken: Promise<string>): { link: RoomLink; reports: Array<Omit<S
     deadline: (name, run, options) => deadlines.add(name, run, options),
     problem: () => {},
   });
-  return { link, reports };
+  return { uplink, reports };
 }
 
 it("SHD-7: names of events count as payloads do, so that a report never gets too large for a call", async () => {
   const first = Promise.withResolvers<string>();
-  const { link, reports } = linkTo(first.promise);
+  const { uplink, reports } = uplinkTo(first.promise);
   const ask = (event: string, socket = "s"): boolean =>
-    link.ask(
+    uplink.ask(
       { socket, address: "::1", member, event },
       () => {},
       () => {},
@@ -47,17 +47,17 @@ it("SHD-7: names of events count as payloads do, so that a report never gets too
 
 it("API-9: a shard that was erased reports nothing more, and what waits for the room is given up", async () => {
   const first = Promise.withResolvers<string>();
-  const { link, reports } = linkTo(first.promise);
+  const { uplink, reports } = uplinkTo(first.promise);
   let failed = 0;
   const request = { socket: "s", address: "::1", member, event: "presence" };
   for (let i = 0; i < 2; i++) {
-    link.ask(
+    uplink.ask(
       request,
       () => {},
       () => failed++,
     );
   }
-  link.stop();
+  uplink.stop();
   expect(failed).toBe(2);
   first.resolve("room");
   await Promise.resolve();

@@ -30,8 +30,8 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
   // While calls fail; bounded by characters.
   "Stream.waiting": 1000,
   // While a report is under way; bounded for each connection.
-  "RoomLink.requests": 1000,
-  "RoomLink.waiting": 1000,
+  "Uplink.requests": 1000,
+  "Uplink.waiting": 1000,
 };
 
 /** One each for every connection, at most, once those who went are gone. */
@@ -64,9 +64,9 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "Posts.batch",
   "Posts.waiting",
   "RelaxedCommit.unstored",
-  "RoomLink.joins",
-  "RoomLink.requests",
-  "RoomLink.waiting",
+  "Uplink.joins",
+  "Uplink.requests",
+  "Uplink.waiting",
   "Chunks.gathered",
   "ModerationHook.asked",
   "ModerationHook.queues",

@@ -57,9 +57,9 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a shard waits for ever for the answers of a room that died",
     file: FOLLOWER,
-    find: "    link.forgottenBut(instance);\n",
+    find: "    uplink.forgottenBut(instance);\n",
     replace: "",
-    also: { file: "src/shards/room-link.ts", find: "    this.#giveUp.pull(now() + ANSWER_MS);\n", replace: "" },
+    also: { file: "src/shards/uplink.ts", find: "    this.#giveUp.pull(now() + ANSWER_MS);\n", replace: "" },
     breaks: "bounded",
     isCostly: true,
   },

@@ -73,7 +73,7 @@ export interface OpenOptions {
   /** What the shell knows of the request that opens it, for a layer that shows it to its application. */
   readonly request?: unknown;
   /** Ties the session to its connection before anything is sent to it. */
-  readonly link?: (session: Session) => void;
+  readonly pair?: (session: Session) => void;
 }
 
 export class SessionServer<Own extends Session = Session, Above extends Layer<Own> = Layer<Own>> {
@@ -128,11 +128,11 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   }
 
   open(handshake: Handshake, transport: Transport, options: OpenOptions = {}): Own {
-    const { isExtended = false, isJavaScript = false, sid = this.#ports.newId(), request, link } = options;
+    const { isExtended = false, isJavaScript = false, sid = this.#ports.newId(), request, pair } = options;
     return this.effects.turn(() => {
       const session = this.layer.newSession(sid, handshake, handshake.issued, request);
       this.#engine.open(session, { transport, isExtended, isJavaScript });
-      link?.(session);
+      pair?.(session);
       this.meter.count(`opened:${transport}`);
       this.layer.onOpen?.(session);
       return session;
@@ -140,11 +140,11 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   }
 
   /** Brings a session back from its record. Sends nothing: its peer has noticed nothing. */
-  restore(record: SessionRecord, link: (session: Session) => void): void {
+  restore(record: SessionRecord, pair: (session: Session) => void): void {
     const session = this.layer.newSession(record.sid, record.handshake, record.handshake.issued);
     session.restore(record);
     this.effects.turn(() => {
-      link(session);
+      pair(session);
       this.#engine.add(session);
       this.layer.onRestore?.(session, record);
     });

@@ -86,7 +86,7 @@ export class ConnectionRequests {
       isExtended,
       sid,
       request,
-      link: (session) => this.#webSockets.link(session, ws),
+      pair: (session) => this.#webSockets.pair(session, ws),
     });
     return undefined;
   }

@@ -270,7 +270,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
     // What an awake object finds are connections of an earlier instance, which died.
     if (this.#parts.limits.staysAwake) return;
     this.#webSockets.restore(ws, (record) =>
-      this.#parts.server.restore(record, (session) => this.#webSockets.link(session, ws)),
+      this.#parts.server.restore(record, (session) => this.#webSockets.pair(session, ws)),
     );
   }
 

@@ -60,7 +60,7 @@ export class WebSockets {
   acceptProbe(ws: WebSocket, tcpId: string | undefined, probe: Session): void {
     this.accept(ws, tcpId);
     ws.serializeAttachment(PROBE);
-    this.link(probe, ws);
+    this.pair(probe, ws);
   }
 
   /**
@@ -81,7 +81,7 @@ export class WebSockets {
     UNJOINED.add(id, handshake.address, { nowMs: Date.now(), joinMs: 0 });
   }
 
-  link(session: Session, ws: WebSocket): void {
+  pair(session: Session, ws: WebSocket): void {
     session.connection = ws;
     this.#sessionByWebSocket.set(ws, session);
   }
@@ -147,7 +147,7 @@ export class WebSockets {
     const ws = webSocketOf(probe);
     if (!ws) return;
     this.forget(ws);
-    this.link(session, ws);
+    this.pair(session, ws);
   }
 
   close(session: Session, { code, reason }: { code: number; reason: string }): void {

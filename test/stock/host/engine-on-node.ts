@@ -254,7 +254,7 @@ export class Server extends EngineServer {
       session = this.#sessions.open(handshake, "websocket", {
         sid,
         request: asked,
-        link: (opened) => void this.#webSockets.set(opened, ws),
+        pair: (opened) => void this.#webSockets.set(opened, ws),
       });
     const own = (): Session => [...this.#webSockets].find(([, one]) => one === ws)?.[0] ?? session;
     ws.on("message", (data, isBinary) => {

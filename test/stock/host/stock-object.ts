@@ -133,7 +133,7 @@ export class StockObject {
     let client: StockClient | undefined;
     this.server.open(handshake, transport, {
       request,
-      link: (session) => {
+      pair: (session) => {
         client = new StockClient(this, session as StockSession);
         this.#clients.set(session, client);
       },
