@@ -65,7 +65,7 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
           awake: () => this.#lastWake,
           rules: () => (this.beforePost ? this.#rules : undefined),
           handedIn: made.with,
-          features: () => withHandedIn(made.with, this.features && ((room) => this.features!(room))),
+          custom: () => withHandedIn(made.with, this.features && ((room) => this.features!(room))),
         });
       },
       { meter, storage: countedStorage(ctx.storage, meter), onWoken: (wake) => this.#logWake(wake) },
@@ -176,7 +176,7 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
         connectionCount: all.length + (chat.room.remote?.connections ?? 0),
         ...shardsOf(chat),
         ...pageOfConnections(all, query),
-        unreported: chat.features.counters.unreported(chat.room.now()),
+        unreported: chat.parts.counters.unreported(chat.room.now()),
       };
     }, "stats");
   }
@@ -194,7 +194,7 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
   }
 
   get #shards(): Shards {
-    const { shards } = this.#chat.features;
+    const { shards } = this.#chat.parts;
     if (!shards) throw new Error("the room has no shards (MAX_SHARDS)");
     return shards;
   }
@@ -226,7 +226,7 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
   /** API-9. @internal */
   async deleteRoom(): Promise<void> {
     const { chat, server, endShards } = this.#internals.parts;
-    chat.features.shards?.stop();
+    chat.parts.shards?.stop();
     const ending = endShards({});
     const ended = ending && (await ending);
     this.#logInfo("room.deleted", { connections: server.sessions.size });
@@ -234,7 +234,7 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
       this.#internals.turn(() => {
         chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
-        chat.features.shards?.outlive(ended?.failed ?? []);
+        chat.parts.shards?.outlive(ended?.failed ?? []);
         const storeAfter = chat.calls.prepareErase();
         if (!storeAfter) return undefined;
         // The tables will be dropped, which leaves their text in free pages.
@@ -247,6 +247,6 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
       }, "delete");
     await this.erase(prepare);
     // An erased room is a new one, although nothing has changed in it.
-    this.#internals.furtherTurn(() => this.#chat.features.hooks.tell("onReportChanged"));
+    this.#internals.furtherTurn(() => this.#chat.parts.hooks.tell("onReportChanged"));
   }
 }

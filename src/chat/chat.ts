@@ -1,5 +1,5 @@
-// A chat room: the first application of the Socket.IO core. Passes connections and events to the room's features
-// (features.ts). Made by src/objects/create-chat.ts; the Socket.IO server calls it as a namespace.
+// A chat room: the first application of the Socket.IO core. Passes connections and events to the parts of the room
+// (parts.ts). Made by src/objects/create-chat.ts; the Socket.IO server calls it as a namespace.
 import type { Message, RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import { MISSED_MESSAGES_MAX } from "../protocol/limits.ts";
@@ -18,22 +18,22 @@ import {
   type AuthorizeResult,
 } from "../socketio/server/namespace.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
-import { makeFeatures, type ChatDependencies, type Features, type FeaturesPorts } from "./features.ts";
+import { makeParts, type ChatDependencies, type Parts, type PartsPorts } from "./parts.ts";
 import { MessageChanges } from "./messages/message-changes.ts";
 import { RoomCalls } from "./room-calls.ts";
-import type { RoomPart } from "./room/feature.ts";
+import type { RoomPart } from "./room/room-part.ts";
 import type { Requests } from "./room/requests.ts";
 import { Room, type Client, type Connection, type Membership } from "./room/room.ts";
 
 export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership> {
   readonly room: Room;
-  readonly features: Features;
+  readonly parts: Parts;
   /** Calls from outside the room. */
   readonly calls: RoomCalls;
   /** Events of members, and of callers without a connection. */
   readonly requests: Requests;
   override readonly recovery: Recovery | undefined;
-  /** Features have operations for all events, known or not: `HANDLE_EVENT`. */
+  /** Parts have operations for all events, known or not: `HANDLE_EVENT`. */
   readonly handlers = {};
 
   constructor({ room: name, settings, log, state, meter = new Meter(), durable, ...ports }: ChatDependencies) {
@@ -42,13 +42,13 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     const changes = new MessageChanges(this.room);
     const recoveryLog = new ChatRecoveryLog(this.room, changes);
     this.recovery = settings.recoveryWindowMs > 0 ? new Recovery(recoveryLog, settings.recoveryWindowMs) : undefined;
-    this.features = makeFeatures(this.room, { ...ports, changes, recovery: this.recovery, entry: this.#entry });
-    this.requests = this.features.requests;
-    this.calls = new RoomCalls(this.room, this.features, this.requests);
+    this.parts = makeParts(this.room, { ...ports, changes, recovery: this.recovery, entry: this.#entry });
+    this.requests = this.parts.requests;
+    this.calls = new RoomCalls(this.room, this.parts, this.requests);
   }
 
-  /** The steps of a connection that shards need of the room. They are taken in the open room, when all of its features are there. */
-  get #entry(): FeaturesPorts["entry"] {
+  /** The steps of a connection that shards need of the room. They are taken in the open room, when all of its parts are there. */
+  get #entry(): PartsPorts["entry"] {
     return {
       authorize: (identity, address) => this.#decide(() => this.#authorizeRemote(identity, address)),
       noteToken: (membership, identity, address) => this.#noteToken(membership, identity, address),
@@ -58,18 +58,18 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
 
   /** The part of a feature that was handed in. @throws Error in a room without it */
   part(feature: string): RoomPart {
-    const part = this.features.parts.get(feature);
+    const part = this.parts.ofFeatures.get(feature);
     if (!part) throw new Error(`the room has no feature "${feature}"`);
     return part;
   }
 
   override onStart(): void {
-    const { hooks, posting, records } = this.features;
+    const { hooks, posting, records } = this.parts;
     this.room.open(this[CONTEXT], { hooks, writer: posting.posts, sanctions: records });
   }
 
   override onWake(): void {
-    this.features.shards?.wake();
+    this.parts.shards?.wake();
   }
 
   // ---- connections -----------------------------------------------------------------------------------------
@@ -99,25 +99,25 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   /** Decides on a CONNECT in a shard, whose end the room does not hear of. */
   #authorizeRemote(identity: Identity, address: string): AuthorizeResult<Membership> {
     const decision = this.#authorize(identity, address);
-    if (decision.accepted) this.features.bounds.renew(decision.data);
+    if (decision.accepted) this.parts.bounds.renew(decision.data);
     return decision;
   }
 
   #authorize(identity: Identity, address: string): AuthorizeResult<Membership> {
     const { user, name, role } = identity;
-    const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
+    const data = { user, name, role: this.parts.direct.roleOf(role), sinceMs: this.room.now() };
     this.#noteToken(data, identity, address);
     // Asked here too, so that a refused client takes no older connection of its user along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
   }
 
   #noteToken(membership: Membership, identity: Identity, address: string): void {
-    this.features.hooks.tell("onToken", membership, identity, address);
+    this.parts.hooks.tell("onToken", membership, identity, address);
   }
 
   #refuseEntry(membership: Membership): Refusal | undefined {
-    for (const feature of this.features.hooks.with("admit")) {
-      const refusal = feature.admit(membership);
+    for (const part of this.parts.hooks.with("admit")) {
+      const refusal = part.admit(membership);
       if (refusal) return refusal;
     }
     return undefined;
@@ -130,14 +130,14 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   override ownerOf({ user }: Membership): string {
-    return this.features.bans.ownerOf(user);
+    return this.parts.bans.ownerOf(user);
   }
 
   /** CHAT-1. */
   override onConnect(client: Client): void {
     // A newcomer reads the log from here on, so all messages that the others have seen have to be in it.
     this.room.catchUp();
-    const { hooks } = this.features;
+    const { hooks } = this.parts;
     hooks.tell("onConnect", client);
     client.emit("welcome", this.#welcome(client));
     hooks.tell("onWelcomed", client);
@@ -167,22 +167,22 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
         crowdMembers: settings.crowdMembers,
       },
     };
-    // features.ts makes the compiler demand a feature for each other field.
-    const parts = this.features.hooks.with("welcome").map((feature) => feature.welcome(client));
-    return Object.assign(ofRoom, ...parts) as Welcome;
+    // parts.ts makes the compiler demand a part for each other field.
+    const fields = this.parts.hooks.with("welcome").map((part) => part.welcome(client));
+    return Object.assign(ofRoom, ...fields) as Welcome;
   }
 
   override onRestore(client: Client): void {
-    this.features.hooks.tell("onRestore", client);
+    this.parts.hooks.tell("onRestore", client);
   }
 
   override onRefresh(client: Client, identity: Identity): void {
     this.#noteToken(client.data, identity, client.handshake.address);
-    this.features.hooks.tell("onRefresh", client, identity);
+    this.parts.hooks.tell("onRefresh", client, identity);
   }
 
   override onDisconnect(client: Client): void {
-    this.features.hooks.tell("onDisconnect", client);
+    this.parts.hooks.tell("onDisconnect", client);
   }
 
   // ---- events of members -----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// The features of a chat room: those that no room can be without, the parts of those that the deployment hands in (InRoom), and those of
-// the room's class (`custom`). The order of `list` below is that in which hooks are called. `records` has no hooks: features use it. Called by chat.ts.
+// The parts of a chat room: those that no room can be without, those of the features that the deployment hands in (InRoom), and the features
+// of the room's class (`custom`). The order of `list` below is that in which hooks are called. `records` has no hooks: parts use it. Called by chat.ts.
 import type { UserRooms } from "../clock/user-rooms.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
@@ -31,7 +31,7 @@ import { Typing } from "./people/typing.ts";
 import { UnreadCounts } from "./people/unread-counts.ts";
 import { Posting } from "./posting/posting.ts";
 import { Counters } from "./room/counters.ts";
-import { Hooks, type RoomPart } from "./room/feature.ts";
+import { Hooks, type RoomPart } from "./room/room-part.ts";
 import { Requests, type Request } from "./room/requests.ts";
 import type { Bearer, Caller, ChatEvent, Operation } from "./room/operation.ts";
 import type { ChatSettings, Client, Connection, Room } from "./room/room.ts";
@@ -41,7 +41,7 @@ import type { ReadAllowance } from "./room/read-allowance.ts";
 import { Exporting } from "./messages/exporting.ts";
 import { Shards, type ShardObjectPorts, type ShardsPorts } from "./shards/shards.ts";
 
-/** The chat's own features, as far as those that are handed in build on them. */
+/** The chat's own parts, as far as features that are handed in build on them. */
 export interface ChatBase {
   readonly direct: DirectAccess;
   readonly readAllowance: ReadAllowance;
@@ -63,7 +63,7 @@ export interface ChatBase {
   readonly reported: Reported;
 }
 
-/** What the chat's own features have for the reports of the room to a directory of rooms. */
+/** What the chat's own parts have for the reports of the room to a directory of rooms. */
 export interface Reported {
   readonly unread: Pick<UnreadCounts, "pack">;
   /** The two users and their read marks, in a room between two people. */
@@ -98,7 +98,7 @@ export interface ChatDependencies {
   /** The room's moderation hook for posts and edits, asked for at each; absent, or without a result: there is none. */
   readonly rules?: (() => PostRules | undefined) | undefined;
   /** Makes the features that the room's class adds; absent: it adds none. */
-  readonly features?: MakeFeatures | undefined;
+  readonly custom?: MakeFeatures | undefined;
   /** Counts what happens; absent: nothing is counted. */
   readonly meter?: Meter;
   /** Resolves once everything stored is durable; the platform holds frames back until then. */
@@ -117,8 +117,8 @@ export interface FileOptions {
   readonly keptMs: number;
 }
 
-/** The ports of the features. */
-export interface FeaturesPorts extends Omit<
+/** The ports of the parts. */
+export interface PartsPorts extends Omit<
   ChatDependencies,
   "room" | "settings" | "log" | "state" | "meter" | "durable"
 > {
@@ -128,33 +128,33 @@ export interface FeaturesPorts extends Omit<
   readonly entry: Pick<ShardsPorts, "authorize" | "noteToken" | "welcome">;
 }
 
-/** The events that a feature has operations for. */
+/** The events that a part has operations for. */
 type EventsOf<Each> = Each extends { readonly operations: ReadonlyArray<Operation<infer Name>> } ? Name : never;
 
-/** The fields of the welcome that a feature fills. */
+/** The fields of the welcome that a part fills. */
 type FieldsOf<Each> = Each extends { welcome(client: Client): infer Part } ? keyof Part : never;
 
 /** Features that are handed in fill the others. */
-type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome | "direct" | "linkCards" | "threads">;
+type FieldOfChat = Exclude<keyof Welcome, keyof RoomWelcome | "direct" | "linkCards" | "threads">;
 
 /** Features that are handed in answer the others. */
 type EventOfChat = Exclude<ChatEvent, "search" | "open-dm" | (typeof THREAD_EVENTS)[number]["name"]>;
 
 /** What the compiler says of an incomplete list; `never` of a complete one. */
 type Lacking<Each extends RoomPart> =
-  | `no part in src/chat/features.ts has a handler for "${Exclude<EventOfChat, EventsOf<Each>>}"`
+  | `no part in src/chat/parts.ts has a handler for "${Exclude<EventOfChat, EventsOf<Each>>}"`
   | `no list in src/protocol/events has the event "${Exclude<EventsOf<Each>, EventOfChat>}"`
-  | `no part in src/chat/features.ts fills the field "${Exclude<FieldOfFeatures, FieldsOf<Each>>}" of welcome`;
+  | `no part in src/chat/parts.ts fills the field "${Exclude<FieldOfChat, FieldsOf<Each>>}" of welcome`;
 
-/** Fits a list only if its features together have an operation for each event of theirs, and for nothing else, and fill the welcome. */
+/** Fits a list only if its parts together have an operation for each event of theirs, and for nothing else, and fill the welcome. */
 type Complete<Each extends RoomPart> = [Lacking<Each>] extends [never] ? readonly RoomPart[] : Lacking<Each>;
 
-/** The hooks and the requests of a room, and its features by name. */
-export type Features = ReturnType<typeof makeFeatures>;
+/** The hooks and the requests of a room, and its parts by name. */
+export type Parts = ReturnType<typeof makeParts>;
 
-/** Makes each feature after those that it uses. What calls hooks or makes requests does so in the open room, when all features are in both. */
-// oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type
-export function makeFeatures(room: Room, ports: FeaturesPorts) {
+/** Makes each part after those that it uses. What calls hooks or makes requests does so in the open room, when all parts are in both. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Parts` is its type
+export function makeParts(room: Room, ports: PartsPorts) {
   const hooks = new Hooks();
   const essentials = makeEssentials(room, hooks, ports);
   const { list, callerOf, moderationHook, direct, changes } = essentials;
@@ -162,30 +162,30 @@ export function makeFeatures(room: Room, ports: FeaturesPorts) {
   const perform: Perform = (request) => requests.perform(request);
   const shards = makeShards(room, perform, essentials, ports);
   const custom =
-    ports.features &&
-    new CustomFeatures(room, ports.features, {
+    ports.custom &&
+    new CustomFeatures(room, ports.custom, {
       isDirect: direct.isDirect,
       callerOf,
       find: (id) => changes.find(id),
       perform,
       factsChanged: () => hooks.tell("onReportChanged"),
     });
-  const parts = makeHandedIn(room, baseOf(hooks, essentials, custom, ports), ports.handedIn);
+  const ofFeatures = makeHandedIn(room, baseOf(hooks, essentials, custom, ports), ports.handedIn);
   /** They show what the others did, so their hooks come after those of features that are handed in. */
   const last = shards ? [shards] : [];
   const first: readonly RoomPart[] = list satisfies Complete<(typeof list)[number] | (typeof last)[number]>;
-  const all = [...first, ...[...parts.values()].flatMap(withParts), ...last, ...(custom?.all ?? [])];
+  const all = [...first, ...[...ofFeatures.values()].flatMap(withParts), ...last, ...(custom?.all ?? [])];
   hooks.add(all);
   requests.add(all);
-  return { ...essentials, hooks, requests, parts, custom, shards };
+  return { ...essentials, hooks, requests, ofFeatures, custom, shards };
 }
 
 type Perform = (request: Request) => void | Promise<void>;
 type Essentials = ReturnType<typeof makeEssentials>;
 
 /** Those that no room can be without. */
-// oxlint-disable-next-line typescript/explicit-function-return-type -- the compiler has to know each feature of the list
-function makeEssentials(room: Room, hooks: Hooks, ports: FeaturesPorts) {
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the compiler has to know each part of the list
+function makeEssentials(room: Room, hooks: Hooks, ports: PartsPorts) {
   const { changes, readAllowance, files: fileOptions, rules = () => undefined, userRooms = newUserRooms() } = ports;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
@@ -276,7 +276,7 @@ function makeShards(
   room: Room,
   perform: Perform,
   { direct, bans, changes, trail, typing }: Essentials,
-  { shards: ports, entry, recovery }: FeaturesPorts,
+  { shards: ports, entry, recovery }: PartsPorts,
 ): Shards | undefined {
   if (!ports || direct.isDirect) return undefined;
   return new Shards(room, {
@@ -295,7 +295,7 @@ function baseOf(
   hooks: Hooks,
   { direct, bounds, writePermission, changes, editing, reading, unread, counters }: Essentials,
   custom: CustomFeatures | undefined,
-  { readAllowance }: FeaturesPorts,
+  { readAllowance }: PartsPorts,
 ): ChatBase {
   const reported: Reported = {
     unread,

@@ -1,5 +1,5 @@
 // The deadlines of an object: named moments, each with a function to run. The wake clock of the object sets one alarm or timer for the
-// soonest of them; without any, the object sleeps until the next input. Features add deadlines with `room.deadline`.
+// soonest of them; without any, the object sleeps until the next input. Parts of a room add deadlines with `room.deadline`.
 
 export interface DeadlineOptions {
   /** The object must not sleep until then, because the work is in memory only. */

@@ -1,5 +1,5 @@
 // Rate limits and their kin: a throttle (at most once per span), a rate, a window (so many times per key), token buckets, and the waits between
-// retries. Called by features that gather changes (posts, presence, read marks), by reports and samples, by the limits on floods (connects per
+// retries. Called by parts that gather changes (posts, presence, read marks), by room reports and samples, by the limits on floods (connects per
 // address, refusals per user, packets per session), and by those on users (posts, requests, searches).
 import type { Deadline } from "./deadlines.ts";
 import { RecentMap } from "./recent-map.ts";

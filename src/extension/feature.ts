@@ -1,4 +1,4 @@
-// A feature as createParley takes it, in `features`: a part of the chat that a deployment may leave out, or add to its rooms. The built-in
+// A feature as createParley takes it, in `features`: what a deployment may leave out of the chat, or add to it. The built-in
 // ones (src/features) and those of applications have this form.
 import type { RoomHandle } from "./feature-room.ts";
 import type { AnyFeature } from "./room-feature.ts";

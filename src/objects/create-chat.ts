@@ -4,7 +4,7 @@ import type { Meter } from "../metrics/meter.ts";
 import type { Settings } from "../settings/settings.ts";
 import { Chat } from "../chat/chat.ts";
 import { isWatching, Watching } from "../chat/watching.ts";
-import type { ChatDependencies, FileOptions, InRoom } from "../chat/features.ts";
+import type { ChatDependencies, FileOptions, InRoom } from "../chat/parts.ts";
 import { FILES_AT_ONCE, type FileStore, type ListedFiles } from "../chat/files/file-sweep.ts";
 import { newUserRooms } from "../chat/people/room-bounds.ts";
 import { ReadAllowance } from "../chat/room/read-allowance.ts";
@@ -61,14 +61,14 @@ export interface ChatOwner {
   readonly rules: NonNullable<ChatDependencies["rules"]>;
   readonly handedIn: readonly InObject[];
   /** Makes those of its features that see the room from outside, if it has some. */
-  readonly features: () => ChatDependencies["features"];
+  readonly custom: () => ChatDependencies["custom"];
 }
 
 export function createChat(
   ctx: DurableObjectState,
   env: Env,
   ports: ObjectPorts,
-  { awake, meter, rules, handedIn, features }: ChatOwner,
+  { awake, meter, rules, handedIn, custom }: ChatOwner,
 ): ChatParts {
   const settings = goodSettingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
@@ -83,7 +83,7 @@ export function createChat(
     handedIn: handedIn.map((feature) => inRoom(feature, { env, settings, storage })),
     ...sharedOf(env),
     rules,
-    features: features(),
+    custom: custom(),
     meter,
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
@@ -132,12 +132,12 @@ export function createChat(
   const redirect = ({ region, full, query }: UpgradeFacts): Response | undefined => {
     const isFull = server.sessions.size >= settings.maxMembers;
     if (!isFull || region === undefined || query[WATCH_QUERY] !== undefined) return undefined;
-    const space = server.effects.turn(() => chat.features.shards?.growth.growFor(region, full));
+    const space = server.effects.turn(() => chat.parts.shards?.growth.growFor(region, full));
     if (space === undefined) return undefined;
     return new Response(null, { status: 503, headers: { [SPACE_HEADER]: space } });
   };
   const endShards = (end: ShardEnd): Promise<EndedShards> | undefined => {
-    const shards = chat.features.shards?.everCount ?? 0;
+    const shards = chat.parts.shards?.everCount ?? 0;
     if (shards === 0) return undefined;
     const failed: number[] = [];
     const calls = Array.from({ length: shards }, async (_, shard) => {
@@ -175,8 +175,8 @@ function shardPorts(
 }
 
 /** As the room's stats have them. */
-export function shardsOf({ features }: Chat): Pick<RoomStats, "shards"> {
-  const shards = features.shards?.facts ?? [];
+export function shardsOf({ parts }: Chat): Pick<RoomStats, "shards"> {
+  const shards = parts.shards?.facts ?? [];
   return shards.length > 0 ? { shards } : {};
 }
 

@@ -1,7 +1,7 @@
 // The part of a feature in the object of a room: its part of the chat, made with what the object has, and its calls by RPC. Declared by
 // features (src/features), and handed to room-class.ts.
-import type { ChatBase } from "../chat/features.ts";
-import type { RoomPart } from "../chat/room/feature.ts";
+import type { ChatBase } from "../chat/parts.ts";
+import type { RoomPart } from "../chat/room/room-part.ts";
 import type { Room } from "../chat/room/room.ts";
 import type { Feature } from "../extension/extension.ts";
 import type { Answer } from "../protocol/chat-events.ts";

@@ -139,7 +139,7 @@ export type ModerationWelcome = RoomModes & {
   readonly mutedUntil?: number;
 };
 
-/** The part of `welcome` that is about no feature: where the client is, and the limits it lives under. */
+/** The fields of `welcome` that no part of the room fills: where the client is, and the limits it lives under. */
 export interface RoomWelcome {
   readonly room: string;
   readonly user: string;
@@ -172,7 +172,7 @@ export interface RoomWelcome {
   };
 }
 
-/** The first event after CONNECT. Each feature fills its part (RoomPart.welcome). */
+/** The first event after CONNECT. Each part of the room fills its fields (RoomPart.welcome). */
 export interface Welcome
   extends
     RoomWelcome,

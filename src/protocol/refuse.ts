@@ -1,5 +1,5 @@
-// Makes the answers of a room that say no: one shape, one closed list of codes (CHAT-3). Called by the rooms' features, custom ones
-// among them, and by shards.
+// Makes the answers of a room that say no: one shape, one closed list of codes (CHAT-3). Called by the parts of rooms and by
+// shards.
 import type { AnswerCode, ErrorAnswer, RefusalCode } from "./chat-events.ts";
 
 /** @param retryAfterMs when a retry may help, in milliseconds from now */

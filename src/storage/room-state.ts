@@ -1,5 +1,5 @@
 // The key-value storage of a room for all data but its messages, such as bans and read marks. Each `put` and `delete` is a row written, so
-// features write few values and seldom.
+// parts write few values and seldom.
 
 export interface RoomState {
   get(key: string): unknown;

@@ -64,7 +64,7 @@ export class Shard {
           // One that died calls nobody any more.
           send: (to, call, holds) =>
             life === this.#lives ? big.shard(to).take(call, holds, number) : new Promise(() => {}),
-          missed: async (from, to) => big.room.chat.features.shards!.missed(from, to),
+          missed: async (from, to) => big.room.chat.parts.shards!.missed(from, to),
           newId: () => `life-${number}-${++ids}`,
           wait: () => big.wait(),
           report: (problem, error) => void this.shell.problems.push({ problem, error }),
@@ -169,7 +169,7 @@ export class BigRoom {
     if (this.failure) throw this.failure;
     this.reports.push(report);
     let by = "";
-    this.room.turn(() => (by = this.room.chat.features.shards!.take(structuredClone(report))));
+    this.room.turn(() => (by = this.room.chat.parts.shards!.take(structuredClone(report))));
     return by;
   }
 

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 
 import { Chat } from "../../src/chat/chat.ts";
-import type { ChatDependencies, InRoom } from "../../src/chat/features.ts";
+import type { ChatDependencies, InRoom } from "../../src/chat/parts.ts";
 import { Listing, type ReportToLobby } from "../../src/features/directory/listing.ts";
 import { Links } from "../../src/features/relay/links.ts";
 import { Relayed } from "../../src/features/relay/relayed.ts";
@@ -70,7 +70,7 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** The parts of a room besides its storage; a test gives those that it needs. */
 export type RoomParts = Partial<
-  Pick<ChatDependencies, "files" | "durable" | "readAllowance" | "rules" | "features" | "shards" | "userRooms">
+  Pick<ChatDependencies, "files" | "durable" | "readAllowance" | "rules" | "custom" | "shards" | "userRooms">
 > & {
   readonly name?: string;
   readonly epoch?: string;

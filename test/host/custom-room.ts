@@ -10,7 +10,7 @@ export class CustomRoom extends ChatRoom {
     super(
       { messageRate: UNLIMITED, flushWindowMs: 0, ...settings },
       {},
-      { features, ...(name !== undefined && { name }) },
+      { custom: features, ...(name !== undefined && { name }) },
     );
   }
 

@@ -16,7 +16,7 @@ export class FileRoom extends ChatRoom {
   constructor(
     files = new MemoryFiles(),
     settings: Partial<ChatSettings> = {},
-    outside: Pick<RoomParts, "deliver" | "reportToLobby" | "features"> = {},
+    outside: Pick<RoomParts, "deliver" | "reportToLobby" | "custom"> = {},
   ) {
     super(settings, {}, { ...outside, files: { store: files, limits: LIMITS, keptMs: KEPT_MS } });
     this.files = files;

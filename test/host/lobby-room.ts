@@ -14,7 +14,7 @@ export class ReportingRoom {
   onReport: (report: RoomReport) => ReportAnswer | void = () => {};
   #posted = 0;
 
-  constructor(relay?: LinkTransport, more: Pick<RoomParts, "features" | "name"> = {}) {
+  constructor(relay?: LinkTransport, more: Pick<RoomParts, "custom" | "name"> = {}) {
     const send = async (report: RoomReport): Promise<ReportAnswer> => {
       this.reports.push(report);
       // A call to another object answers later.

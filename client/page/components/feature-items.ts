@@ -2,7 +2,7 @@
 import type { Message } from "parley-rooms/client";
 
 import { t } from "../state/language.ts";
-import { mayPin, mayReport, pin } from "../state/room-features.ts";
+import { mayPin, mayReport, pin } from "../state/pins-and-reports.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 
 export function featureItems({ store, view }: ChatProps, message: Message): Array<MenuItem | false> {

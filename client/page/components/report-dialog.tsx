@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { lineOf } from "parley-rooms/client";
 
 import { t } from "../state/language.ts";
-import { featuresOf, report } from "../state/room-features.ts";
+import { featuresOf, report } from "../state/pins-and-reports.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { FormDialog } from "./modal.tsx";
 

@@ -3,7 +3,7 @@ import type { Pin } from "parley-rooms/features";
 
 import { t } from "./language.ts";
 import { named } from "./names.ts";
-import { storeOf, type FeaturePorts } from "./room-features.ts";
+import { storeOf, type FeaturePorts } from "./pins-and-reports.ts";
 import type { RoomView } from "./room-view.ts";
 
 export class Pinned {

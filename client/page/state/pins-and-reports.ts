@@ -1,5 +1,5 @@
-// The features that rooms have besides the chat's own: pinned messages and reports of abuse. Tells what the reader may do with them, and
-// asks the room for it. The menu of a message, the dialog of a report and the state of both features call it.
+// Pins and reports of abuse, the features that a deployment names: what the reader may do with them, and asks the room for it. Called by
+// feature-items.ts, report-dialog.tsx, pinned.ts and reported.ts.
 import type { Message, RoomStore } from "parley-rooms/client";
 import type { EventsOf, Pins, Reports } from "parley-rooms/features";
 
@@ -8,7 +8,7 @@ import type { RoomView } from "./room-view.ts";
 
 type Features = EventsOf<Pins | Reports>;
 
-/** What the state of a feature needs. */
+/** What pinned.ts and reported.ts need. */
 export interface FeaturePorts {
   readonly changed: () => void;
   /** Reads it aloud. */
@@ -18,6 +18,7 @@ export interface FeaturePorts {
 /** How long the line of thanks for a report stays. */
 const THANKS_MS = 15_000;
 
+/** The store of the page has the chat's events alone in its type; the room of a deployment with the features has theirs, too. */
 export const storeOf = ({ store }: RoomView): RoomStore<Features> => store as unknown as RoomStore<Features>;
 
 /** The fields of the newest welcome; a room has those of the features that its deployment turns on. */

@@ -4,7 +4,7 @@ import type { Report } from "parley-rooms/features";
 
 import { t } from "./language.ts";
 import { named } from "./names.ts";
-import { featuresOf, storeOf, type FeaturePorts } from "./room-features.ts";
+import { featuresOf, storeOf, type FeaturePorts } from "./pins-and-reports.ts";
 import type { RoomView } from "./room-view.ts";
 
 export class Reported {

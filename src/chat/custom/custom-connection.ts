@@ -3,7 +3,7 @@ import type { Role } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type { FeatureConnection } from "../../extension/extension.ts";
 import type { Connection } from "../room/room.ts";
-import type { Slot } from "../room/feature.ts";
+import type { Slot } from "../room/room-part.ts";
 
 /** UTF-16 units of the JSON of a kept value: the attachment of a connection has 16 KiB for all features. */
 export const KEPT_LENGTH_MAX = 1000;

@@ -1,5 +1,5 @@
 // The features that a room's class adds to those of the chat (OWN-1 to OWN-8): makes them, and lets those in that fit. One that does not is
-// left out, and the log says why. Made by features.ts, in a room whose class has some.
+// left out, and the log says why. Made by parts.ts, in a room whose class has some.
 import type { RoomNumbers } from "../../protocol/room-list.ts";
 import {
   type AnyFeature,
@@ -8,7 +8,7 @@ import {
   isRoomFeature,
   type RoomHandle,
 } from "../../extension/extension.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import { ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation } from "../room/operation.ts";
 import type { Membership, Room } from "../room/room.ts";

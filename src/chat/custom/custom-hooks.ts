@@ -8,7 +8,7 @@ import { isPromise } from "../../socketio/server/failures.ts";
 import { withChange } from "../log/change.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import { encodeValue } from "../../socketio/wire/value-text.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Client, Membership } from "../room/room.ts";
 import type { CustomRoom } from "./custom-room.ts";

@@ -18,7 +18,7 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { Bearer, Caller } from "../room/operation.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Room } from "../room/room.ts";
-import { Slot } from "../room/feature.ts";
+import { Slot } from "../room/room-part.ts";
 import { CustomAudience, type Operator } from "./custom-audience.ts";
 import { CustomConnection, type ConnectionPorts } from "./custom-connection.ts";
 import { CustomState } from "./custom-state.ts";

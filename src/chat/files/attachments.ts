@@ -14,7 +14,7 @@ import { attachmentsOf, storedFilesOf, type WithFiles } from "../../protocol/mes
 import { refuse } from "../../protocol/refuse.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { handler, UPLOAD, type Caller } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 import { isSameSecret } from "../../socketio/recovery/same-secret.ts";
 

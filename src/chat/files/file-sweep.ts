@@ -7,7 +7,7 @@ import { POST_WINDOW_MS } from "../../protocol/limits.ts";
 import { storedFilesOf } from "../../protocol/message-files.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
-import type { RoomPart, StoreAfterErase } from "../room/feature.ts";
+import type { RoomPart, StoreAfterErase } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 
 /** Keys in one call to the storage of files, at most. */

@@ -25,7 +25,7 @@ import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { handler, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guests.ts";
 import type { ChangeMaker } from "../room/change-delivery.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 
 /** Edits of one message that are kept, besides the first text; the oldest go first. */

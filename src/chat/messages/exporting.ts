@@ -5,7 +5,7 @@ import { hasPassed } from "../../clock/rates.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Party } from "../../protocol/shares.ts";
 import { exportChunk, type ExportCursor, type ExportChunk } from "../log/export.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Caller, Reply } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 import { payerOf } from "../room/guests.ts";

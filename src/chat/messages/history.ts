@@ -1,4 +1,4 @@
-// The feature `history`: pages of the room's log (MSG-9).
+// The event `history`: pages of the room's log (MSG-9).
 import type { PayloadOf } from "../../protocol/event.ts";
 import { HISTORY } from "../../protocol/events/messages.ts";
 import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";
@@ -7,7 +7,7 @@ import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { handler } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 
 export class History implements RoomPart {

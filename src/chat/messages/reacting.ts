@@ -8,7 +8,7 @@ import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { handler, type Caller } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 
 /** Different emoji below one message. */

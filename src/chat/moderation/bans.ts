@@ -8,7 +8,7 @@ import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import type { EventRules, Caller } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";

@@ -5,7 +5,7 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { handler } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 import type { WritePermission } from "./write-permission.ts";
 import type { Ruling, UserRecord, UserRecords } from "./user-records.ts";

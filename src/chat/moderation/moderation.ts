@@ -27,7 +27,7 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
 import { handler, type Caller, type Operation } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Connection, Room } from "../room/room.ts";
 import type { WritePermission } from "./write-permission.ts";
 import type { Ruling, UserRecords } from "./user-records.ts";

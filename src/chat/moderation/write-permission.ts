@@ -6,7 +6,7 @@ import type { Answer, ErrorAnswer, RoomModes } from "../../protocol/chat-events.
 import { isStaff, refuseReader, refuseUnlessModerator } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { EventRules, Caller, ChatEvent, Reply } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 
 const KEY = "moderation:modes";

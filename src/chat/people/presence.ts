@@ -1,5 +1,5 @@
-// The presence feature: lists the members of a room and notifies everyone when the list changes (PRES-1). A reload changes nothing: an
-// absent user, one whose connections are all closed, stays a member for a grace period and has left after it (PRES-2). features.ts
+// Presence: lists the members of a room and notifies everyone when the list changes (PRES-1). A reload changes nothing: an
+// absent user, one whose connections are all closed, stays a member for a grace period and has left after it (PRES-2). parts.ts
 // creates it.
 import { PRESENCE } from "../../protocol/events/people.ts";
 import type { Member, Welcome } from "../../protocol/chat-events.ts";
@@ -8,7 +8,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { Carried } from "../room/carried.ts";
 import { handler } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/rates.ts";
-import { type RoomPart, Slot } from "../room/feature.ts";
+import { type RoomPart, Slot } from "../room/room-part.ts";
 import type { Client, Room } from "../room/room.ts";
 
 /**

@@ -8,7 +8,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { handler, type Caller } from "../room/operation.ts";
 import { ReadMarks } from "./read-marks.ts";
-import { type RoomPart, Slot } from "../room/feature.ts";
+import { type RoomPart, Slot } from "../room/room-part.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
 
 /** A quiet room sends a mark at once, a busy one at most this often (READ-2). */

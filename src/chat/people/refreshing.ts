@@ -4,7 +4,7 @@ import { REFRESH_TOKEN } from "../../protocol/events/people.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { waitingHandler } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Client, Room } from "../room/room.ts";
 
 export class Refreshing implements RoomPart {

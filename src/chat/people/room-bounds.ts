@@ -1,6 +1,6 @@
 // Keeps a user out of more rooms than MAX_ROOMS_PER_USER at a time, and from beginning more than NEW_ROOMS_PER_USER in an hour (LIM-8). All
 // rooms of the isolate count together, and the lobby, which hears of each newcomer anyway, counts those of all isolates. So no connection
-// waits for another object. Services are not bound. Made by features.ts.
+// waits for another object. Services are not bound. Made by parts.ts.
 import { HOUR_MS, UserRooms, type RoomExcess } from "../../clock/user-rooms.ts";
 import { hasPassed } from "../../clock/rates.ts";
 import { RecentMap } from "../../clock/recent-map.ts";
@@ -9,7 +9,7 @@ import { markOf } from "../../protocol/people-marks.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import type { PayerReport, RefusedPayers } from "../../protocol/room-list.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import { UPLOAD, type EventRules, type Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { payerOf } from "../room/guests.ts";

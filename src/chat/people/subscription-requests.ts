@@ -1,9 +1,9 @@
 // Connections whose users do not look at the messages may ask for counts only (ATT-1 to ATT-3). crowd.ts keeps them; this takes their
-// event. features.ts makes it.
+// event. parts.ts makes it.
 import { ATTEND } from "../../protocol/events/people.ts";
 import type { AttendAnswer, AttendPayload } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import { handler, type Caller } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 

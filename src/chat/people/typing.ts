@@ -6,7 +6,7 @@ import type { ThrottledRun } from "../../clock/rates.ts";
 import { Typists, type CurrentTyping } from "../../crowd/crowd.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { handler, type Caller } from "../room/operation.ts";
-import type { RoomPart } from "../room/feature.ts";
+import type { RoomPart } from "../room/room-part.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
 import { presenceWindowMs } from "./presence.ts";
 

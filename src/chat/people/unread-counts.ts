@@ -1,10 +1,10 @@
 // Counts the messages of others that each reader of the room has not read, deleted ones left out, and those among them that mention the
-// reader, for the reports to the lobby. Called by room-facts.ts and features.ts.
+// reader, for the reports to the lobby. Called by room-facts.ts and parts.ts.
 import { RecentMap } from "../../clock/recent-map.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { packMentioned, packUnread, readerMark, UNREAD_MAX, type ReportedUnread } from "../../protocol/unread.ts";
-import type { MadeChange, RoomPart } from "../room/feature.ts";
+import type { MadeChange, RoomPart } from "../room/room-part.ts";
 import type { Room } from "../room/room.ts";
 
 /** Readers in a report: those who have read the furthest, guests behind all others. */

@@ -1,4 +1,4 @@
-// The feature of posting: checks rights, rate limits and content, then adds the post to the open batch (posts.ts).
+// Posting: checks rights, rate limits and content, then adds the post to the open batch (posts.ts).
 import type { PayloadOf } from "../../protocol/event.ts";
 import { CHAT_MESSAGE } from "../../protocol/events/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
@@ -14,7 +14,7 @@ import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/rates.ts";
 import { Carried } from "../room/carried.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import { type RoomPart, Slot } from "../room/feature.ts";
+import { type RoomPart, Slot } from "../room/room-part.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 
 /** A room with connections falls asleep after so much silence (docs/cost.md). */

@@ -1,7 +1,7 @@
 // Values that a room keeps on its members' connections, where they outlive its sleep and cost no row. When the holder of a value
-// goes, another connection takes it over. Used by features that have something to remember for the room or for a user.
+// goes, another connection takes it over. Used by parts that have something to remember for the room or for a user.
 import type { Client, Room } from "./room.ts";
-import type { Slot } from "./feature.ts";
+import type { Slot } from "./room-part.ts";
 
 export interface CarriedOptions<Item> {
   readonly slot: Slot<readonly Item[]>;

@@ -6,7 +6,7 @@ import type { Meter, Counts } from "../../metrics/meter.ts";
 import type { CounterDelta } from "../../protocol/room-list.ts";
 import type { RoomStats } from "../../protocol/watching.ts";
 import { Carried } from "./carried.ts";
-import { type RoomPart, Slot } from "./feature.ts";
+import { type RoomPart, Slot } from "./room-part.ts";
 import type { Client, Room } from "./room.ts";
 
 /** Series that outlive a sleep: some 3 KB of the connection that carries them. More of them are lost in it. */

@@ -1,11 +1,11 @@
-// Guests of one network count as one user: ten tokens of one person are one (CHAT-6). Called by features with a limit per user.
+// Guests of one network count as one user: ten tokens of one person are one (CHAT-6). Called by parts with a limit per user.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { TokenBuckets, type Bucket } from "../../clock/rates.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Client, Connection, Membership, Room } from "./room.ts";
-import { Slot } from "./feature.ts";
+import { Slot } from "./room-part.ts";
 
 /** Of a connection with a guest token, the guests of its network: they count as one user. */
 const GUESTS = new Slot<string>("guests");

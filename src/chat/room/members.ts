@@ -1,5 +1,5 @@
 // The members of a room: people, not connections. Several tabs of a user are one member (CHAT-5), and an absent user, who
-// may come back within the grace period, is one still (PRES-2). Presence notes every connection here; other features look members up.
+// may come back within the grace period, is one still (PRES-2). Presence notes every connection here; other parts look members up.
 import type { Member, PresenceChange } from "../../protocol/chat-events.ts";
 
 /** Members whom a room lists at most: PRES-3. */

@@ -7,7 +7,7 @@ import { isPromise } from "../../socketio/server/failures.ts";
 import { postKey } from "../log/posted-ids.ts";
 import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import type { RoomPart } from "./feature.ts";
+import type { RoomPart } from "./room-part.ts";
 import { type ForeignCall, ForeignCalls } from "./foreign-calls.ts";
 import { RecentDecisions } from "./recent-decisions.ts";
 import type { Caller, Operation, Reply, HookedSteps } from "./operation.ts";

@@ -1,4 +1,4 @@
-// An operation of a room: the declaration of an event, and the handler that answers it. Features have operations; requests.ts runs them.
+// An operation of a room: the declaration of an event, and the handler that answers it. Parts have operations; requests.ts runs them.
 import type { Answer, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
 import type { AnswerOf, EventDeclaration, PayloadOf } from "../../protocol/event.ts";
 import type { Connection } from "./room.ts";
@@ -45,7 +45,7 @@ export interface HookedSteps<Given = Answer<object>> {
 
 /** A request that was, or may have been, made before: the caller only wants the answer. */
 export interface Repeat<Given = Answer<object>> {
-  /** It was made before: no feature may refuse it (MOD-10). `false` where that cannot be read: it passes the rules of a new one first. */
+  /** It was made before: no part may refuse it (MOD-10). `false` where that cannot be read: it passes the rules of a new one first. */
   readonly isSure: boolean;
   readonly answer: (reply: Reply<Given>) => void;
 }

@@ -1,4 +1,4 @@
-// Runs the requests of a room: parses the payload, finds repeats, takes tokens, asks the features whether they refuse, and runs the
+// Runs the requests of a room: parses the payload, finds repeats, takes tokens, asks the parts whether they refuse, and runs the
 // operation, or has the moderation hook decide first. Called by chat.ts for the events of members and for features of the room's class, by
 // src/objects/asking.ts for callers without a connection, by shards/member-requests.ts for members in shards, and by room-calls.ts for custom
 // events from outside and for uploads.
@@ -12,7 +12,7 @@ import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
 import type { EventRules, Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { ModerationHook } from "./moderation-hook.ts";
-import type { Hooks, RoomPart } from "./feature.ts";
+import type { Hooks, RoomPart } from "./room-part.ts";
 
 /** In a crowd: members who hear an event for one token of its sender. */
 export const HEARERS_PER_TOKEN = 50;
@@ -55,9 +55,9 @@ export class Requests {
     this.#moderationHook = moderationHook;
   }
 
-  /** Takes the operations of the features. Called before the room is open: some features make requests, and exist later than this. */
-  add(features: readonly RoomPart[]): void {
-    for (const operation of features.flatMap(({ operations = [] }) => operations))
+  /** Takes the operations of the parts. Called before the room is open: some parts make requests, and exist later than this. */
+  add(parts: readonly RoomPart[]): void {
+    for (const operation of parts.flatMap(({ operations = [] }) => operations))
       this.#operations.set(operation.event.name, { operation, series: `events:${operation.event.name}` });
   }
 
@@ -114,9 +114,9 @@ export class Requests {
     );
   }
 
-  /** Tells the features that follow requests that this one is about to run. @returns the reply that tells them the answer, too */
+  /** Tells the parts that follow requests that this one is about to run. @returns the reply that tells them the answer, too */
   #followed({ name }: EventRules, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
-    const followers = this.#hooks.with("follow").flatMap((feature) => feature.follow(name, caller) ?? []);
+    const followers = this.#hooks.with("follow").flatMap((part) => part.follow(name, caller) ?? []);
     if (followers.length === 0) return reply;
     return (answer) => {
       for (const follower of followers) follower(answer);
@@ -142,10 +142,10 @@ export class Requests {
     return result;
   }
 
-  /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
+  /** Asks each part whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
   #refuse(event: EventRules, caller: Caller, payload: unknown): ErrorAnswer | undefined {
-    for (const feature of this.#hooks.with("refuse")) {
-      const refusal = feature.refuse(event, caller, payload);
+    for (const part of this.#hooks.with("refuse")) {
+      const refusal = part.refuse(event, caller, payload);
       if (refusal) return refusal;
     }
     return undefined;

@@ -1,5 +1,5 @@
-// The part of a feature in one chat room: its operations and hooks. Also its values on a connection (slots), and the parts of a room by hook.
-// Features implement it; room.ts, chat.ts, requests.ts and room-calls.ts call the hooks.
+// A part of a chat room: its operations and hooks. Also its values on a connection (slots), and the parts of a room by hook. The areas of
+// src/chat and the features implement it; room.ts, chat.ts, requests.ts and room-calls.ts call the hooks.
 import type { Answer, ErrorAnswer, Message, Welcome } from "../../protocol/chat-events.ts";
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
@@ -26,9 +26,9 @@ export interface MadeChange {
 /** Stores data for the room's next log, in the transaction that erases the room. @throws errors of the storage */
 export type StoreAfterErase = () => void;
 
-/** A feature in one chat room. */
+/** What one room has of an area of the chat or of a feature. */
 export interface RoomPart {
-  /** Further parts of the same feature, whose hooks come after its own. */
+  /** Further parts, whose hooks come after its own. */
   readonly parts?: readonly RoomPart[];
   readonly operations?: readonly Operation[];
   /** The room starts or wakes, before any connection is there: the place to add deadlines. */
@@ -43,7 +43,7 @@ export interface RoomPart {
   onAnswered?(caller: Caller, answer: Answer<object>): void;
   /** A connection came, before its welcome. */
   onConnect?(client: Client): void;
-  /** The part of the welcome that the feature fills. */
+  /** The fields of the welcome that this part fills. */
   welcome?(client: Connection): Partial<Welcome>;
   /** In a room between two people: its part of the report to the directory (DM-4). */
   directReport?(): DirectReport | undefined;
@@ -77,7 +77,7 @@ export interface RoomPart {
   onShutdown?(): void;
   /**
    * All connections are closed, and the storage is about to be erased.
-   * @returns stores the feature's data for the room's next log
+   * @returns stores data for the room's next log
    */
   onErase?(): StoreAfterErase | undefined;
 }
@@ -86,47 +86,47 @@ type Hook = Exclude<keyof RoomPart, "operations" | "parts">;
 type Having<Name extends Hook> = RoomPart & Required<Pick<RoomPart, Name>>;
 
 /**
- * The features of a room by hook. Features may hold it before all of them are in it. Most of them have few hooks, and every request calls several, so each
+ * The parts of a room by hook. A part may hold it before all parts are in it. Most have few hooks, and every request calls several, so each
  * list is made once.
  */
 export class Hooks {
-  readonly #features: RoomPart[] = [];
+  readonly #parts: RoomPart[] = [];
   readonly #having = new Map<Hook, readonly RoomPart[]>();
 
-  get features(): readonly RoomPart[] {
-    return this.#features;
+  get parts(): readonly RoomPart[] {
+    return this.#parts;
   }
 
-  /** @param features in the order in which their hooks are called */
-  add(features: readonly RoomPart[]): void {
-    this.#features.push(...features);
+  /** @param parts in the order in which their hooks are called */
+  add(parts: readonly RoomPart[]): void {
+    this.#parts.push(...parts);
     this.#having.clear();
   }
 
-  /** @returns the features with that hook, in their order */
+  /** @returns the parts with that hook, in their order */
   with<Name extends Hook>(name: Name): ReadonlyArray<Having<Name>> {
     let having = this.#having.get(name);
     if (!having) {
-      having = this.#features.filter((feature) => feature[name] !== undefined);
+      having = this.#parts.filter((part) => part[name] !== undefined);
       this.#having.set(name, having);
     }
     return having as ReadonlyArray<Having<Name>>;
   }
 
-  /** Calls that hook of each feature that has it. */
+  /** Calls that hook of each part that has it. */
   tell<Name extends Hook>(name: Name, ...args: Parameters<Required<RoomPart>[Name]>): void {
-    for (const feature of this.with(name)) (feature[name] as (...given: typeof args) => unknown)(...args);
+    for (const part of this.with(name)) (part[name] as (...given: typeof args) => unknown)(...args);
   }
 }
 
 /**
- * One value that a feature keeps on a member's connection, if it outlives the room's sleep. A feature declares its slots in its own folder; no
- * other feature reads them.
+ * One value that a part keeps on a member's connection, if it outlives the room's sleep. A part declares its slots in its own folder; no
+ * other part reads them.
  */
 export class Slot<Value> {
   readonly #name: string;
 
-  /** @param name unique among the slots of all features; short, because each connection's record holds it */
+  /** @param name unique among the slots of all parts; short, because each connection's record holds it */
   constructor(name: string) {
     this.#name = name;
   }

@@ -1,5 +1,5 @@
-// The room that its features share: its log and state, its connections, and the clock. Made by chat.ts, which hands it to every
-// feature.
+// The room that its parts share: its log and state, its connections, and the clock. Made by chat.ts, which hands it to every
+// part.
 import type {
   Counts,
   ErrorAnswer,
@@ -20,7 +20,7 @@ import type { Closing } from "../../socketio/wire/closings.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { RemoteMembers } from "./remote-members.ts";
-import { Hooks, type KeptChange, type MadeChange } from "./feature.ts";
+import { Hooks, type KeptChange, type MadeChange } from "./room-part.ts";
 import { Members } from "./members.ts";
 import { DeliverySampler, Delivery } from "./delivery.ts";
 import type { Sanctions } from "./sanctions.ts";
@@ -62,7 +62,7 @@ export interface ChatSettings {
   readonly recoveryWindowMs: number;
 }
 
-/** A member's connection, as it survives sleep. Features keep their values on it in slots (feature.ts). */
+/** A member's connection, as it survives sleep. Parts keep their values on it in slots (room-part.ts). */
 export interface Membership {
   readonly user: string;
   readonly name: string;
@@ -111,13 +111,13 @@ export interface Writer {
   postAll(drafts: readonly Draft[]): readonly Message[] | undefined;
 }
 
-export interface RoomFeatures {
+export interface OpenRoom {
   readonly hooks: Hooks;
   readonly writer: Writer;
   readonly sanctions: Sanctions;
 }
 
-/** Functions rather than methods, so that features take those that they need out of the room. */
+/** Functions rather than methods, so that parts take those that they need out of the room. */
 export class Room {
   readonly name: string;
   readonly settings: ChatSettings;
@@ -138,7 +138,7 @@ export class Room {
   #sanctions!: Sanctions;
   #delivery!: Delivery;
   #changes!: ChangeDelivery;
-  /** The oldest message of which the features know that it is there. */
+  /** The oldest message of which the parts know that it is there. */
   #trimmedSeq: number | undefined;
   /** Events that members had sent to all, as they asked for it. requests.ts reads it, to charge them (CROWD-3). */
   heard = 0;
@@ -154,7 +154,7 @@ export class Room {
   }
 
   /** Called by the chat when its server takes it in, before any connection is there. */
-  open(context: NamespaceContext, { hooks, writer, sanctions }: RoomFeatures): void {
+  open(context: NamespaceContext, { hooks, writer, sanctions }: OpenRoom): void {
     this.#context = context;
     this.#hooks = hooks;
     this.#writer = writer;
@@ -228,7 +228,7 @@ export class Room {
     }
   }
 
-  /** Tells the features that an input was dealt with. */
+  /** Tells the parts that an input was dealt with. */
   readonly endTurn = (): void => {
     this.#hooks.tell("onTurnEnd");
   };
@@ -295,7 +295,7 @@ export class Room {
     this.meter.count("delivered", messages.length * this.connectionCount);
   }
 
-  /** Tells the features that a message is about to change. @throws errors of the features */
+  /** Tells the parts that a message is about to change. @throws errors of the parts */
   readonly changing = (changing: KeptChange): void => {
     this.#hooks.tell("onChanging", changing);
   };
@@ -314,12 +314,12 @@ export class Room {
   /** All connections are about to be closed: forgets whom it wanted to tell of changes. */
   readonly endDelivery = (): void => this.#changes.forgetAll();
 
-  /** Tells the features that a change is made, once everyone has heard of it. */
+  /** Tells the parts that a change is made, once everyone has heard of it. */
   readonly changed = (made: MadeChange): void => {
     this.#hooks.tell("onChanged", made);
   };
 
-  /** Tells the features if the log has forgotten messages, and with the first call after a wake. @throws errors of the features */
+  /** Tells the parts if the log has forgotten messages, and with the first call after a wake. @throws errors of the parts */
   readonly trimmed = (): void => {
     const { firstSeq } = this.log;
     if (firstSeq === this.#trimmedSeq) return;

@@ -1,4 +1,4 @@
-// The decisions of moderators about a user, for features that do not moderate: presence, editing, links and the room itself.
+// The decisions of moderators about a user, for parts that do not moderate: presence, editing, the relay and the room itself.
 // Implemented by moderation/user-records.ts.
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Caller } from "./operation.ts";

@@ -3,7 +3,7 @@
 import type { LogPosition } from "../../protocol/shards.ts";
 import { Carried } from "../room/carried.ts";
 import type { Room } from "../room/room.ts";
-import { Slot } from "../room/feature.ts";
+import { Slot } from "../room/room-part.ts";
 
 /** What the room's own connections carry through its sleep: without it the room counts as dead. */
 interface Memory extends Pick<LogPosition, "by" | "rev"> {

@@ -1,4 +1,4 @@
-// A member's connection in a shard, as the room's features see it for the time of a request. What they keep on it is gone with that. Called
+// A member's connection in a shard, as the room's parts see it for the time of a request. What they keep on it is gone with that. Called
 // by shards.ts.
 import type { ShardItem, ShardRequest } from "../../protocol/shards.ts";
 import type { Identity } from "../../protocol/identity.ts";
@@ -10,7 +10,7 @@ export type ConnectionFacts = Pick<ShardRequest, "socket" | "address" | "member"
 export interface ShardConnectionPorts {
   /** Sends an item to the shard of the connection. */
   readonly send: (item: ShardItem) => void;
-  /** Has the features note on the membership what they need of a token. */
+  /** Has the parts note on the membership what they need of a token. */
   readonly noteToken: (membership: Membership, identity: Identity, address: string) => void;
 }
 

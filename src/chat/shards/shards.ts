@@ -1,5 +1,5 @@
 // The shards of a big room: objects that hold sockets which the room has no space for. The room sends them all that it sends to its own
-// connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. features.ts makes it;
+// connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. parts.ts makes it;
 // durable/chat-room.ts passes the reports of shards on. SHD-2, SHD-8, SHD-10, SHD-13
 import type { Notice, Role } from "../../protocol/chat-events.ts";
 import {
@@ -14,7 +14,7 @@ import { Throttle } from "../../clock/rates.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
 import type { StreamsPorts } from "../../shards/streams.ts";
 import type { RemoteMembers } from "../room/remote-members.ts";
-import type { RoomPart, StoreAfterErase } from "../room/feature.ts";
+import type { RoomPart, StoreAfterErase } from "../room/room-part.ts";
 import type { Client, Room } from "../room/room.ts";
 import { CLOSINGS } from "../../socketio/wire/closings.ts";
 import { Growth } from "./growth.ts";

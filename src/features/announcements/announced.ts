@@ -7,12 +7,12 @@ import { userChannel } from "../../protocol/shards.ts";
 import { RETRY_AFTER } from "../../protocol/failures.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
-import type { ChatBase } from "../../chat/features.ts";
+import type { ChatBase } from "../../chat/parts.ts";
 import type { MessageLog } from "../../chat/log/message-log.ts";
 import { DEDUPE_WINDOW_MS } from "../../chat/log/posted-ids.ts";
 import { seqAtTime } from "../../chat/log/seq-at-time.ts";
 import type { Membership, Room } from "../../chat/room/room.ts";
-import { Slot, type RoomPart } from "../../chat/room/feature.ts";
+import { Slot, type RoomPart } from "../../chat/room/room-part.ts";
 
 /** Ids that a connection keeps. An announcement that comes again after so many others is heard twice. */
 export const ANNOUNCED_KEPT_MAX = 32;

@@ -3,7 +3,7 @@ import type { Message } from "../../protocol/chat-events.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
 import { OVERTAKEN_MS_MAX, type RoomReport } from "../../protocol/room-list.ts";
 import type { Room } from "../../chat/room/room.ts";
-import type { Reported } from "../../chat/features.ts";
+import type { Reported } from "../../chat/parts.ts";
 
 /** LOB-4: also a room that wakes twice an hour repeats its report twice within this. */
 export const REPORT_BELIEVED_MS = 150 * 60_000;

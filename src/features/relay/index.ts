@@ -2,7 +2,7 @@
 import type { RpcOf } from "../../objects/feature.ts";
 import { Links } from "./links.ts";
 import { Relayed } from "./relayed.ts";
-import type { RoomPart } from "../../chat/room/feature.ts";
+import type { RoomPart } from "../../chat/room/room-part.ts";
 import type { Feature } from "../../extension/extension.ts";
 import type { RelayRpc } from "../../rpc/relay.ts";
 import { transportOf } from "../../rpc/transport.ts";

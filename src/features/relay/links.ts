@@ -6,7 +6,7 @@ import type { LinkInfo, LinkName, Reached, RelayOutcome } from "../../protocol/r
 import type { LinkTransport } from "../../relay/transport.ts";
 import { BatchSender, SenderClock, type Due, type Retry } from "../../chat/room/batch-sender.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import type { RoomPart, KeptChange, StoreAfterErase } from "../../chat/room/feature.ts";
+import type { RoomPart, KeptChange, StoreAfterErase } from "../../chat/room/room-part.ts";
 import type { Room } from "../../chat/room/room.ts";
 import { Link, type LinkMark, type OutgoingBatch } from "./link.ts";
 

@@ -8,7 +8,7 @@ import { isReadable, UNREADABLE } from "../../relay/readable-batch.ts";
 import { Copies } from "./copies.ts";
 import type { Kept } from "../../chat/log/change.ts";
 import { makeOrigin, rootOf } from "../../chat/log/origin.ts";
-import type { RoomPart, StoreAfterErase } from "../../chat/room/feature.ts";
+import type { RoomPart, StoreAfterErase } from "../../chat/room/room-part.ts";
 import type { ChangeMaker } from "../../chat/room/change-delivery.ts";
 import type { Draft, Room } from "../../chat/room/room.ts";
 

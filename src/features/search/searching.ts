@@ -9,7 +9,7 @@ import { fitFirst } from "../../chat/room/fitting.ts";
 import { payerOf } from "../../chat/room/guests.ts";
 import { seqAtTime } from "../../chat/log/seq-at-time.ts";
 import { waitingHandler, type Caller, type Reply } from "../../chat/room/operation.ts";
-import type { RoomPart, KeptChange } from "../../chat/room/feature.ts";
+import type { RoomPart, KeptChange } from "../../chat/room/room-part.ts";
 import type { Room } from "../../chat/room/room.ts";
 import type { ReadAllowance } from "../../chat/room/read-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";

@@ -4,7 +4,7 @@ import { Throttle } from "../../clock/rates.ts";
 import type { WebhookEvent } from "../../protocol/webhook-events.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../chat/people/presence.ts";
 import { BatchSender, SenderClock, type Collected, type Due, type Retry } from "../../chat/room/batch-sender.ts";
-import type { RoomPart, KeptChange } from "../../chat/room/feature.ts";
+import type { RoomPart, KeptChange } from "../../chat/room/room-part.ts";
 import type { Room } from "../../chat/room/room.ts";
 import { MessageFeed, type MessageMark } from "./message-feed.ts";
 import { PresenceFeed, type PresenceMark } from "./presence-feed.ts";

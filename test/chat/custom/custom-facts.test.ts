@@ -31,7 +31,7 @@ const counting =
 const USAGE = { sort: "traffic", limit: 100 } as const;
 
 it("are in each report, and a change is reported", async () => {
-  const room = new ReportingRoom(undefined, { features: counting({}) });
+  const room = new ReportingRoom(undefined, { custom: counting({}) });
   const ada = await room.room.join("ada");
   await room.advance(60_000);
   expect(room.reports.every(({ facts }) => facts === undefined)).toBe(true);
@@ -46,7 +46,7 @@ it("are in each report, and a change is reported", async () => {
 });
 
 it("are reported through sleep, and though the lobby was away", async () => {
-  const room = new ReportingRoom(undefined, { features: counting({ cups: 2 }) });
+  const room = new ReportingRoom(undefined, { custom: counting({ cups: 2 }) });
   const ada = await room.room.join("ada");
   await room.advance(60_000);
   room.reports.length = 0;
@@ -62,7 +62,7 @@ it("are reported through sleep, and though the lobby was away", async () => {
 
 it("cost nothing while they stay as they are", async () => {
   const plain = new ReportingRoom();
-  const own = new ReportingRoom(undefined, { features: counting({ cups: 2 }) });
+  const own = new ReportingRoom(undefined, { custom: counting({ cups: 2 }) });
   for (const room of [plain, own]) {
     const ada = await room.room.join("ada");
     await room.live(3_600_000, 10_000);
@@ -83,7 +83,7 @@ it(`are ${FACTS_MAX} at most, each a number from 0 on, of all features together`
       facts: () => Object.fromEntries(Array.from({ length: FACTS_MAX }, (_, i) => [`f${i}`, i + 1])),
     }),
   ];
-  const room = new ReportingRoom(undefined, { features });
+  const room = new ReportingRoom(undefined, { custom: features });
   await room.room.join("ada");
   await room.settle();
   expect(Object.keys(room.reports.at(-1)!.facts!)).toEqual(["a", "f0", "f1", "f2", "f3", "f4", "f5", "f6"]);
@@ -94,7 +94,7 @@ it(`are ${FACTS_MAX} at most, each a number from 0 on, of all features together`
 
 it("are none of a room between two people", async () => {
   const users = ["ada", "ben"] as const;
-  const room = new ReportingRoom(undefined, { features: counting({ cups: 2 }), name: directRoomOf(...users) });
+  const room = new ReportingRoom(undefined, { custom: counting({ cups: 2 }), name: directRoomOf(...users) });
   room.room.direct.begin(users);
   await room.room.join("ada");
   await room.settle();

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../../src/chat/people/presence.ts";
-import type { InRoom } from "../../../src/chat/features.ts";
+import type { InRoom } from "../../../src/chat/parts.ts";
 import { refuse, type FeatureConnection, type Newcomer } from "../../../src/extension/extension.ts";
 import { refusalOf, sleep } from "../../host/moderated-room.ts";
 import { Feature, CustomRoom, roomOf } from "../../host/custom-room.ts";
@@ -256,9 +256,9 @@ describe("OWN-6: a hook that throws", () => {
 });
 
 it("OWN-1: a room whose class names no features has no further hooks", () => {
-  const plain = new CustomRoom(undefined as never).chat.features;
+  const plain = new CustomRoom(undefined as never).chat.parts;
   expect(plain.custom).toBeUndefined();
-  expect(roomOf({}).chat.features.hooks.features.length - plain.hooks.features.length).toBe(2);
+  expect(roomOf({}).chat.parts.hooks.parts.length - plain.hooks.parts.length).toBe(2);
 });
 
 it("a feature that is handed in may use hooks, and ask about custom features, while the room makes its part", () => {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 
 import { Carried } from "../../../src/chat/room/carried.ts";
 import type { Client, Membership } from "../../../src/chat/room/room.ts";
-import { Slot } from "../../../src/chat/room/feature.ts";
+import { Slot } from "../../../src/chat/room/room-part.ts";
 
 interface Item {
   readonly key: string;

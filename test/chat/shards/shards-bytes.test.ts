@@ -1,6 +1,6 @@
 // Bytes in the events, answers and fields of `welcome` of custom features: members of a shard get and send them as those of the room do.
 import { Deadlines } from "../../../src/clock/deadlines.ts";
-import { RoomLink } from "../../../src/shards/room-link.ts";
+import { Uplink } from "../../../src/shards/uplink.ts";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -64,7 +64,7 @@ async function drawing(
     })),
     ...welcomes.map((welcome, at) => new Feature(handle, { name: `welcoming-${at}`, welcome })),
   ];
-  const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED }, { features });
+  const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED }, { custom: features });
   const ada = await big.room.join("ada");
   const ben = await big.join("ben", 0, { canRecover: false });
   await big.pass(1000);
@@ -329,7 +329,7 @@ it("an item that a shard cannot carry out fails alone, and is in its log: the st
 
 it("SHD-7: a user's many connections have the share of one among what waits for a slow room, and leave space to others", () => {
   let ids = 0;
-  const link = new RoomLink({
+  const link = new Uplink({
     report: () => new Promise(() => {}),
     facts: () => ({ sockets: 0, users: 0, typing: 0, counts: {}, epoch: "e1" }),
     now: () => 0,

@@ -21,7 +21,7 @@ const unsendable: MakeFeatures = (handle) => [
 ];
 
 it("an event of a feature that cannot be sent fails alone: the others of its turn arrive", async () => {
-  const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED }, { features: unsendable });
+  const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED }, { custom: unsendable });
   const [ben, cyd] = [await big.join("ben", 0), await big.join("cyd", 0)];
   const [post, count, presence] = [
     cyd.call("chat-message", { content: "1" }),
@@ -100,6 +100,6 @@ it("a room that takes no reports is not asked every second for ever, and hears t
   expect(length).toBeLessThan(10);
   big.failure = undefined;
   await big.pass(60_000);
-  expect(big.room.chat.features.shards?.facts[0]?.sockets).toBe(1);
+  expect(big.room.chat.parts.shards?.facts[0]?.sockets).toBe(1);
   expect(ben.closing).toBeUndefined();
 });

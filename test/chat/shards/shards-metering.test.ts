@@ -20,7 +20,7 @@ describe("a big room counts", () => {
     await big.pass(2000);
     const { remote } = big.room.chat.room;
     expect([remote?.connections, remote?.shards]).toEqual([3, 2]);
-    expect(big.room.chat.features.shards?.facts).toEqual([
+    expect(big.room.chat.parts.shards?.facts).toEqual([
       { region: "", sockets: 2, waitingChars: 0 },
       { region: "", sockets: 1, waitingChars: 0 },
     ]);

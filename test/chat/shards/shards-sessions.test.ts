@@ -114,7 +114,7 @@ describe("a big room", () => {
   it("that is deleted holds none", async () => {
     const { big, ada } = await hall();
     await talk(big, ada, 10, WINDOW_MS);
-    big.room.turn(() => big.room.chat.features.shards!.stop());
+    big.room.turn(() => big.room.chat.parts.shards!.stop());
     expect(held(big)).toEqual([0, 0]);
   });
 });

@@ -21,7 +21,7 @@ const flood: MakeFeatures = (handle) => [
 
 describe("a stream that is dropped: SHD-5, SHD-7", () => {
   it("closes the connections that wait for answers at once, and no others", async () => {
-    const { big, ada, ben } = await hall({ features: flood });
+    const { big, ada, ben } = await hall({ custom: flood });
     const dan = await big.join("dan", 0);
     await big.pass(1000);
     big.shard(0).failure = new Error("slow");
@@ -42,7 +42,7 @@ describe("a room that is deleted", () => {
     await big.pass(20_000);
     const { length } = big.shard(0).calls;
     big.crash();
-    big.room.turn(() => big.room.chat.features.shards!.stop());
+    big.room.turn(() => big.room.chat.parts.shards!.stop());
     await big.pass(1000);
     expect(big.shard(0).calls).toHaveLength(length);
   });
@@ -53,7 +53,7 @@ describe("a room that is deleted", () => {
     big.shard(1).failure = new Error("away");
     const { chat, log, state } = big.room;
     big.room.turn(() => {
-      chat.features.shards!.outlive([1]);
+      chat.parts.shards!.outlive([1]);
       const store = chat.calls.prepareErase();
       state.delete("shards");
       store?.();

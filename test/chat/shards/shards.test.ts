@@ -212,7 +212,7 @@ const alarm: MakeFeatures = (handle) => [
 
 describe("moderation: SHD-8", () => {
   it("counts those as moderators in shards whom a grant makes so, for as long as it holds", async () => {
-    const { big, ada, ben, cyd } = await hall({ features: alarm });
+    const { big, ada, ben, cyd } = await hall({ custom: alarm });
     const hears = async (client: Client): Promise<number> => {
       const before = client.received("alarmed").length;
       cyd.emit("alarm");
@@ -332,7 +332,7 @@ describe("a shard of a full room that died: SHD-1", () => {
     await big.join("ben", 0);
     await big.pass(2000);
     const space = (full: readonly number[] = []): string | undefined =>
-      big.room.chat.room.turn(() => big.room.chat.features.shards!.growth.growFor("", full));
+      big.room.chat.room.turn(() => big.room.chat.parts.shards!.growth.growFor("", full));
     expect([space(), space([0]), space()]).toEqual([":1", undefined, undefined]);
     await big.pass(REFUSED_MS);
     expect(space()).toBe(":1");
@@ -347,7 +347,7 @@ describe("a shard of a full room that died: SHD-1", () => {
     await big.join("ben", 0);
     await big.pass(2000);
     const places = (full: readonly number[]): string | undefined =>
-      big.room.chat.room.turn(() => big.room.chat.features.shards!.growth.growFor("", full));
+      big.room.chat.room.turn(() => big.room.chat.parts.shards!.growth.growFor("", full));
     expect(places([])).toBe(":5");
     expect(places([0])).toBeUndefined();
     await big.pass(REFUSED_MS);

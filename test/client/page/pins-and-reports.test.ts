@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Pin } from "parley-rooms/features";
 
 import { Pinned } from "../../../client/page/state/pinned.ts";
-import { mayPin, mayReport } from "../../../client/page/state/room-features.ts";
+import { mayPin, mayReport } from "../../../client/page/state/pins-and-reports.ts";
 import type { RoomView } from "../../../client/page/state/room-view.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 

@@ -89,7 +89,7 @@ describe("a lobby that is away: LOB-3", () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
-    room.chat.features.hooks.tell("onReportChanged");
+    room.chat.parts.hooks.tell("onReportChanged");
     expect(room.shell.problems).toEqual([]);
   });
 

@@ -51,7 +51,7 @@ describe("PIN-1: pinning", () => {
   });
 
   it("names the files of its message, as far as it has room for text", async () => {
-    const room = new FileRoom(undefined, { flushWindowMs: 0 }, { features: (handle) => [new Pins(handle)] });
+    const room = new FileRoom(undefined, { flushWindowMs: 0 }, { custom: (handle) => [new Pins(handle)] });
     const mia = await room.join({ user: "mia", role: "moderator" });
     const named = async (name: string) => (await room.permit("mia", { name })).attachment!;
     const [first, second] = [await named("a.png"), await named("b".repeat(TEXT_LENGTH_MAX))];

@@ -74,7 +74,7 @@ describe("passing on", () => {
 
   it("the delay is measured by the room where RELAY is direct, and by the consumer where it is queue", async () => {
     const lag = (world: RelayWorld): { batches: number; seconds: number } => {
-      const { counts } = world.room("a").chat.features.counters.unreported(0);
+      const { counts } = world.room("a").chat.parts.counters.unreported(0);
       const lags = Object.entries(counts).filter(([series]) => series.startsWith("relay_lag:"));
       const batches = lags.filter(([series]) => series !== "relay_lag:sum").reduce((sum, [, count]) => sum + count, 0);
       return { batches, seconds: counts["relay_lag:sum"] ?? 0 };
