@@ -147,7 +147,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     const { user, name, role } = client.peek();
     const { settings, log } = this.room;
     const lastSeq = Math.min(log.lastSeq, this.room.notifiedSeq());
-    const lastId = lastSeq === log.lastSeq ? log.lastId : messageId(log.epoch, lastSeq, log.lifeAt(lastSeq));
+    const lastId = lastSeq === log.lastSeq ? log.lastId : messageId(log.epoch, lastSeq, log.incarnationAt(lastSeq));
     const ofRoom: RoomWelcome = {
       room: this.room.name,
       user,
@@ -228,8 +228,8 @@ class ChatRecoveryLog implements RecoveryLog {
     return this.#room.notifiedSeq();
   }
 
-  lifeAt(seq: number): string | undefined {
-    return this.#room.log.lifeAt(seq);
+  incarnationAt(seq: number): string | undefined {
+    return this.#room.log.incarnationAt(seq);
   }
 
   since(seq: number): readonly MissedEvent[] | undefined {
@@ -260,7 +260,7 @@ class ChatRecoveryLog implements RecoveryLog {
 
 const toMissedEvent = (message: Message, epoch: string): MissedEvent => ({
   seq: message.seq,
-  life: parseMessageId(epoch, message.id)!.incarnation,
+  incarnation: parseMessageId(epoch, message.id)!.incarnation,
   atMs: message.timestamp,
   event: "chat-message",
   args: [message],

@@ -44,7 +44,7 @@ export function parseFileKey(key: string): FileKey | undefined {
   return { room, epoch: epoch!, uploadedMs: Number.parseInt(time!, 36), id: id!, mac: mac! };
 }
 
-/** The prefix of the keys of all files of a room, or of one of its incarnations. */
+/** The prefix of the keys of all files of a room, or of those of one epoch of its log. */
 export function filesOf(room: string, epoch?: string): string {
   return epoch === undefined ? `${room}!` : `${room}!${epoch}!`;
 }

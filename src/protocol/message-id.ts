@@ -9,7 +9,7 @@ export interface ParsedMessageId {
 
 /**
  * @param epoch the log's own name, which makes the id unique everywhere
- * @param life tells it from a message that had the same seq, where a backup has been restored since (incarnations.ts)
+ * @param incarnation tells it from a message that had the same seq, where a backup has been restored since (incarnations.ts)
  */
 export function messageId(epoch: string, seq: number, incarnation = ""): string {
   return `${epoch}${incarnation}-${seq.toString(36)}`;

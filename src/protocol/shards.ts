@@ -48,7 +48,7 @@ export interface LogPosition {
   readonly seq: number;
   /** No change after the position has a lower one. Changes are ordered by the clock, so it is a time, too. */
   readonly rev: number;
-  /** The instance of the room: another one after it died, the same after sleep. */
+  /** The run of the room: another one after it crashed, the same after sleep. */
   readonly by: string;
   /** The number of the latest action of a moderator. */
   readonly ruling: number;
@@ -106,7 +106,7 @@ export type ShardItem =
   | {
       readonly type: "earlier";
       readonly messages: readonly Message[];
-      /** That of the message before them. */
+      /** The incarnation of the log for the message before them. */
       readonly life: string;
     }
   /** Disconnects for good: one connection, or those of a user whose tokens give one of these roles. */
@@ -139,16 +139,16 @@ export interface ShardChunk {
 
 /** Chunks in their order. */
 export interface StreamCall {
-  /** The incarnation of the stream: an unbroken sequence of chunks, which are numbered. */
+  /** Names the sequence: chunks that are numbered without a gap. */
   readonly life: string;
-  /** Counts the calls of an incarnation: one that arrives after a later one is void. */
+  /** Counts the calls of a sequence: one that arrives after a later one is void. */
   readonly call: number;
-  /** The number of the first chunk in its incarnation. */
+  /** The number of the first chunk in its sequence. */
   readonly first: number;
   readonly pieces: readonly ShardChunk[];
   /** Shards that get the chunks by way of this one. */
   readonly below: readonly number[];
-  /** Chunks of an earlier incarnation were dropped, answers among them. */
+  /** Chunks of an earlier sequence were dropped, answers among them. */
   readonly hasDropped?: true;
   /** At the last answer something waited here for shards below: an instance that does not have it has lost it. */
   readonly hasWaiting?: true;
@@ -157,7 +157,7 @@ export interface StreamCall {
 export interface StreamAnswer {
   /** Chunks that were carried out, in this call or when they came before. */
   readonly taken: number;
-  /** The shard has heard of another incarnation since, and takes the chunks in a new one only. */
+  /** The shard has heard of another sequence since, and takes the chunks in a new one only. */
   readonly isVoid?: true;
   /** Characters that wait here for shards below, by shard; absent: nothing waits. */
   readonly waiting?: Readonly<Record<number, number>>;
@@ -190,7 +190,7 @@ export interface ShardRequest {
   readonly member: ShardMember;
   /** The end of the token, in seconds since 1970; absent: never. */
   readonly exp?: number;
-  /** The instance of the room that owes an answer to an earlier request of the connection, where one does. */
+  /** The run of the room that owes an answer to an earlier request of the connection, where one does. */
   readonly owedBy?: string;
   readonly event: string;
   /** The payload as `socketio/wire/value-text.ts` encodes it, untrusted; absent where there was none. */

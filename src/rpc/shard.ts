@@ -21,7 +21,7 @@ export interface ShardEnd {
 
 /** The calls that a room answers to its shards. */
 export interface SequencerRpc {
-  /** @returns the instance of the room that took it */
+  /** @returns the run of the room that took it */
   takeShardReport(report: ShardReport): Promise<string>;
   /** The items that lead from one position in the log to another. */
   missedByShard(from: LogPosition, to: LogPosition): Promise<ShardItem[]>;

@@ -1,5 +1,6 @@
 // Takes the chunks that a shard gets, each once and in order, has them carried out, and passes them on to the shards below it. A chunk that
-// does not follow on the position of the shard is refused, and the sender mends the gap. Called by durable/room-shard.ts.
+// does not follow on the position of the shard is refused, and the sender mends the gap. Made in src/objects/create-shard.ts, called by
+// durable/room-shard.ts.
 import { isSamePosition, type StreamAnswer, type StreamCall, type ShardChunk } from "../protocol/shards.ts";
 import type { ShardMembers } from "./shard-members.ts";
 import type { Streams } from "./streams.ts";
@@ -15,12 +16,12 @@ export interface ReceiverParts {
   readonly giveWay: () => Promise<void>;
 }
 
-/** Former incarnations whose calls may still arrive. */
+/** Former sequences whose calls may still arrive. */
 const FORMER_MAX = 8;
 
 export class Receiver {
   readonly #parts: ReceiverParts;
-  #incarnation: string | undefined;
+  #sequence: string | undefined;
   #former: readonly string[] = [];
   /** The number of the last call. */
   #call = 0;
@@ -41,22 +42,23 @@ export class Receiver {
     return taking;
   }
 
-  async #take({ life: incarnation, call, first, pieces: chunks, below, ...lost }: StreamCall): Promise<StreamAnswer> {
+  async #take({ life: sequence, call, first, pieces: chunks, below, ...lost }: StreamCall): Promise<StreamAnswer> {
     const { self, members, streams } = this.#parts;
-    const isVoid = incarnation === this.#incarnation ? call <= this.#call : this.#former.includes(incarnation);
+    const isVoid = sequence === this.#sequence ? call <= this.#call : this.#former.includes(sequence);
     if (isVoid) return { taken: 0, isVoid };
     this.#call = call;
     streams.reach(below);
-    if (incarnation !== this.#incarnation) {
-      const isFirst = this.#incarnation === undefined;
-      if (!isFirst) this.#former = [...this.#former, this.#incarnation!].slice(-FORMER_MAX);
-      this.#incarnation = incarnation;
+    if (sequence !== this.#sequence) {
+      const isFirst = this.#sequence === undefined;
+      if (!isFirst) this.#former = [...this.#former, this.#sequence!].slice(-FORMER_MAX);
+      this.#sequence = sequence;
       this.#next = first;
       if (lost.hasDropped) members.replica.loseAnswers();
       const [next] = chunks;
       const hasDied = isFirst && lost.hasWaiting;
       if (next && (lost.hasDropped || hasDied)) streams.lose(next.before);
-      // With what waited here counts were lost, which are in no log: the room tells them again to those who ask what they missed.
+      // SHD-12: what waited here for the shards below died with the instance before this one. The log has its messages, and to a shard
+      // that is behind the room repeats what no log has: how many members there are, and how many type.
       if (next && hasDied) return this.#answer({ taken: 0, behind: next.before });
     }
     let taken = this.#next - first;
@@ -94,13 +96,13 @@ export class Receiver {
     return !position || isSamePosition(position, before);
   }
 
-  /** Its sender died before it could say that the shard has taken it, and another instance sends it again. */
+  /** The shard is at the end of the chunk or beyond it: a sender that did not hear so, or its successor, sends it again. */
   #isPast({ after }: ShardChunk): boolean {
     const { epoch, by, seq, rev, ruling } = this.#parts.members.replica.position!;
     return epoch === after.epoch && by === after.by && seq >= after.seq && rev >= after.rev && ruling >= after.ruling;
   }
 }
 
-/** Decisions on CONNECTs, and what goes with them, need not wait for each other's connections. A text is one of bytes, and may be anything. */
+/** Decisions on CONNECTs, and what goes with them, need not wait for each other's connections. An item with bytes is still a text, and may be of any type. */
 const isOfConnects = (item: EncodedItem): boolean =>
   typeof item === "object" && (item.type === "verdict" || item.type === "earlier");

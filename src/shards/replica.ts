@@ -54,8 +54,8 @@ export class Replica {
   readonly #keeping: Deadline;
   #position: LogPosition | undefined;
   #hasKept: boolean;
-  /** The instance of the room that sent the last chunk. */
-  #instance: string | undefined;
+  /** The run of the room that sent the last chunk. */
+  #runId: string | undefined;
 
   constructor(namespace: Namespace<EventsMap, ServerToClientEvents, ShardMember>, ports: ReplicaPorts) {
     this.#namespace = namespace;
@@ -101,7 +101,7 @@ export class Replica {
       for (const item of items) if (this.#carryOutOne(item)) hasLetIn = true;
       log.move(after);
     });
-    if (this.#instance !== after.by) this.#onInstance(after.by);
+    if (this.#runId !== after.by) this.#onRun(after.by);
     this.#position = after;
     this.#ports.subscriptions.moved(this.#namespace[CONTEXT].now());
     this.keepSoon();
@@ -120,11 +120,11 @@ export class Replica {
     }
   }
 
-  /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */
-  #onInstance(instance: string): void {
+  /** Another run of the room, or the first one that this shard hears of, does not know how many are here. */
+  #onRun(runId: string): void {
     const { uplink } = this.#ports;
-    this.#instance = instance;
-    uplink.forgottenBut(instance);
+    this.#runId = runId;
+    uplink.forgottenBut(runId);
     uplink.changed();
   }
 

@@ -26,7 +26,7 @@ export class ShardLog implements RecoveryLog {
     return this.#position.seq;
   }
 
-  lifeAt(seq: number): string | undefined {
+  incarnationAt(seq: number): string | undefined {
     if (seq === this.lastSeq) return this.#position.life;
     const at = this.#delivered.length - 1 - (this.lastSeq - seq);
     if (at === -1) return this.#incarnationBefore;
@@ -39,7 +39,7 @@ export class ShardLog implements RecoveryLog {
     if (this.#answered?.seq === seq) return this.#answered.missed;
     const missed = this.#delivered.slice(this.#delivered.length - (this.lastSeq - seq)).map((message) => ({
       seq: message.seq,
-      life: this.#incarnationOf(message),
+      incarnation: this.#incarnationOf(message),
       atMs: message.timestamp,
       event: "chat-message",
       args: [message],
@@ -65,10 +65,10 @@ export class ShardLog implements RecoveryLog {
     this.#answered = undefined;
     for (const message of messages) {
       const { seq } = message;
-      const [before, life] = [this.#position.seq, this.#incarnationOf(message)];
-      this.#position = { ...this.#position, seq, life };
+      const [before, incarnation] = [this.#position.seq, this.#incarnationOf(message)];
+      this.#position = { ...this.#position, seq, life: incarnation };
       // The room did not deliver those in between (CROWD-1).
-      if (seq !== before + 1) this.#forget(life);
+      if (seq !== before + 1) this.#forget(incarnation);
       else {
         this.#delivered.push(message);
         this.#chars += missedCharsOf(message);
@@ -81,21 +81,21 @@ export class ShardLog implements RecoveryLog {
     }
   }
 
-  /** All messages after some seq up to the position, as they are now. @param life of the message with that seq */
-  fill(messages: readonly Message[], life: string): void {
+  /** All messages after some seq up to the position, as they are now. @param incarnation of the message with that seq */
+  fill(messages: readonly Message[], incarnation: string): void {
     const position = this.#position;
     // Those for somebody else reach further back.
     if (this.hasAllAfter(position.seq - messages.length)) return;
-    this.#forget(life);
+    this.#forget(incarnation);
     this.#position = { ...position, seq: position.seq - messages.length };
     this.deliver(messages);
     this.#position = position;
   }
 
-  #forget(life: string): void {
+  #forget(incarnation: string): void {
     this.#answered = undefined;
     this.#delivered = [];
-    this.#incarnationBefore = life;
+    this.#incarnationBefore = incarnation;
     this.#chars = 0;
   }
 

@@ -32,7 +32,7 @@ export class Stream {
   /** Shards that get the chunks by way of this one. */
   below: readonly number[] = [];
   readonly #ports: StreamPorts;
-  #incarnation: string;
+  #sequence: string;
   #calls = 0;
   /** The number of the first chunk that waits. */
   #first = 0;
@@ -49,7 +49,7 @@ export class Stream {
   constructor(shard: number, ports: StreamPorts) {
     this.shard = shard;
     this.#ports = ports;
-    this.#incarnation = ports.newId();
+    this.#sequence = ports.newId();
   }
 
   /** Characters that wait here or further on for the shard, or for one that gets its chunks by way of it. */
@@ -78,7 +78,7 @@ export class Stream {
   }
 
   #renew(): void {
-    this.#incarnation = this.#ports.newId();
+    this.#sequence = this.#ports.newId();
     this.#calls = 0;
     this.#first = 0;
   }
@@ -92,19 +92,19 @@ export class Stream {
 
   /** The shard may have died with what waits there for others. Another instance of it has them notice the gap. */
   async #look(): Promise<void> {
-    const [incarnation, calls, position] = [this.#incarnation, this.#calls, this.#position];
+    const [sequence, calls, position] = [this.#sequence, this.#calls, this.#position];
     await this.#ports.wait(LOOK_MS);
-    if (position && incarnation === this.#incarnation && calls === this.#calls)
+    if (position && sequence === this.#sequence && calls === this.#calls)
       this.push({ to: this.shard, before: position, after: position, items: "[]" });
   }
 
   async #step(): Promise<void> {
     const { send, missed, wait, report, count } = this.#ports;
-    const incarnation = this.#incarnation;
+    const sequence = this.#sequence;
     try {
       const { taken, behind, isVoid, waiting } = await send(this.shard, this.#call());
       // Meanwhile everything may have been dropped.
-      if (incarnation !== this.#incarnation) return;
+      if (sequence !== this.#sequence) return;
       if (isVoid) return this.#renew();
       this.#failures = 0;
       this.#hasDropped = false;
@@ -116,7 +116,7 @@ export class Stream {
       const steps = await missed(behind, next.before);
       count(`shard_gaps:${steps.some(({ type }) => type === "send-away") ? "lost" : "mended"}`);
       const items = JSON.stringify(steps);
-      if (incarnation !== this.#incarnation) return;
+      if (sequence !== this.#sequence) return;
       this.#chars += items.length;
       this.#waiting.unshift({ to: this.shard, before: behind, after: next.before, items });
     } catch (error) {
@@ -135,7 +135,7 @@ export class Stream {
       chunks.push(chunk);
     }
     return {
-      life: this.#incarnation,
+      life: this.#sequence,
       call: ++this.#calls,
       first: this.#first,
       pieces: chunks,

@@ -23,7 +23,7 @@ interface Waiting {
   readonly socket?: string;
   /** Whether a report names it. */
   isSent?: true;
-  /** The instance of the room that took it; absent while the report is under way. */
+  /** The run of the room that took it; absent while the report is under way. */
   by?: string;
   /** The room had its chance: gives up. */
   readonly fail: () => void;
@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 export interface UplinkPorts {
-  /** @returns the instance of the room that took the report. @throws Error where none did, or it is not known */
+  /** @returns the run of the room that took the report. @throws Error where none did, or it is not known */
   readonly report: (report: Omit<ShardReport, "shard">) => Promise<string>;
   /** Connections and users, and what else the room has to hear. */
   readonly facts: () => Pick<ShardReport, "sockets" | "users" | "typing" | "counts" | "epoch">;
@@ -143,9 +143,9 @@ export class Uplink {
     this.#take(id)?.decide?.(decision);
   }
 
-  /** The room is another instance now, which knows nothing of what earlier ones were asked. */
-  forgottenBut(instance: string): void {
-    const asked = [...this.#waiting].filter(([, { by }]) => by !== undefined && by !== instance);
+  /** The room is in another run now, which knows nothing of what earlier ones were asked. */
+  forgottenBut(runId: string): void {
+    const asked = [...this.#waiting].filter(([, { by }]) => by !== undefined && by !== runId);
     this.#fail(asked.map(([id]) => id));
   }
 
@@ -184,7 +184,7 @@ export class Uplink {
     for (const { id } of asked) Object.assign(this.#waiting.get(id) ?? {}, mark);
   }
 
-  /** Names the instance of the room that owes an answer to an earlier request of the same connection, where one does. */
+  /** Names the run of the room that owes an answer to an earlier request of the same connection, where one does. */
   #withDebts(requests: readonly ShardRequest[]): ShardRequest[] {
     const owed = new Map<string | undefined, string>();
     for (const { socket, by } of this.#waiting.values()) if (by !== undefined) owed.set(socket, by);

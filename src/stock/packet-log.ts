@@ -135,7 +135,7 @@ export class PacketLog extends WindowTables {
     if (!position || position.life > this.incarnation) return undefined;
     // Until its first packet, a client names that of an earlier socket.
     if (position.life < begun.life || (position.life === begun.life && position.seq < begun.seq)) return begun.seq;
-    const life = this.lifeAt(position.seq);
+    const life = this.incarnationAt(position.seq);
     // That of a forgotten position is unknown; the packets after it decide.
     return life === undefined || life === position.life ? position.seq : undefined;
   }

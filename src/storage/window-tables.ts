@@ -119,7 +119,7 @@ export class WindowTables {
   }
 
   /** The incarnation of the row at a position, or of the nearest one before it. */
-  lifeAt(seq: number): string | undefined {
+  incarnationAt(seq: number): string | undefined {
     return this.#incarnations.at(seq);
   }
 

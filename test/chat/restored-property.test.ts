@@ -78,7 +78,11 @@ class Story {
   /** Each object that opens the log begins an incarnation of its own. */
   #begin(): void {
     const { log, shell } = this.room;
-    log.incarnation = nameIncarnation(shell.nowMs, `${(this.#said * 7919) % 1000}`, log.lifeAt(log.lastSeq) ?? "");
+    log.incarnation = nameIncarnation(
+      shell.nowMs,
+      `${(this.#said * 7919) % 1000}`,
+      log.incarnationAt(log.lastSeq) ?? "",
+    );
   }
 
   #die(): void {

@@ -27,7 +27,7 @@ export class MemoryLobby {
   readonly #roomsMax: number | undefined;
   readonly #bounds: RoomBounds | undefined;
   readonly #meter = new Meter();
-  #lives = 0;
+  #instances = 0;
   #deadlines!: Deadlines;
   #lobby!: Lobby;
 
@@ -37,7 +37,7 @@ export class MemoryLobby {
     this.restart();
   }
 
-  /** Starts the next incarnation, which has the stored rows only. */
+  /** Starts the next instance, which has the stored rows only. */
   restart(): void {
     this.#deadlines = new Deadlines();
     this.#lobby = new Lobby({
@@ -51,7 +51,7 @@ export class MemoryLobby {
         },
       },
       people: this.people,
-      incarnation: `life-${++this.#lives}`,
+      instance: `instance-${++this.#instances}`,
       meter: this.#meter,
       saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
       report: (problem) => this.problems.push(problem),

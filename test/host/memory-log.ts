@@ -78,7 +78,7 @@ export class MemoryLog implements MessageLog {
     return this.#posted.at(-1)?.id;
   }
 
-  lifeAt(seq: number): string | undefined {
+  incarnationAt(seq: number): string | undefined {
     if (seq > this.#takenSeq) return this.incarnation;
     const message = this.#posted.findLast((one) => one.seq <= seq);
     return message && parseMessageId(this.epoch, message.id)!.incarnation;

@@ -40,7 +40,7 @@ describe("the incarnation at the position from which a client recovers", () => {
     const log = new ShardLog();
     log.move(positionAt(4, OLD));
     log.deliver([messageOf(5, NEW)]);
-    expect([log.lifeAt(4), log.lifeAt(5), log.lifeAt(3)]).toEqual([OLD, NEW, undefined]);
+    expect([log.incarnationAt(4), log.incarnationAt(5), log.incarnationAt(3)]).toEqual([OLD, NEW, undefined]);
   });
 
   it("is that of the room's log where the room has sent the messages: those of before a restored backup are others", () => {
@@ -48,6 +48,6 @@ describe("the incarnation at the position from which a client recovers", () => {
     log.move(positionAt(6, NEW));
     const earlier = [5, 6].map((seq) => messageOf(seq, NEW));
     log.fill(earlier, OLD);
-    expect([log.lifeAt(4), log.lifeAt(5), log.lifeAt(6)]).toEqual([OLD, NEW, NEW]);
+    expect([log.incarnationAt(4), log.incarnationAt(5), log.incarnationAt(6)]).toEqual([OLD, NEW, NEW]);
   });
 });

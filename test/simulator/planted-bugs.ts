@@ -112,7 +112,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "an offset of before a restored backup is read as one of the present",
     file: "src/socketio/recovery/recovery.ts",
-    find: "    return known === undefined || known === life ? seq : undefined;\n",
+    find: "    return known === undefined || known === incarnation ? seq : undefined;\n",
     replace: "    return seq;\n",
     breaks: "recovered whole",
     isCostly: true,

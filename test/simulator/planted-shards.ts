@@ -57,7 +57,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a shard waits for ever for the answers of a room that died",
     file: FOLLOWER,
-    find: "    uplink.forgottenBut(instance);\n",
+    find: "    uplink.forgottenBut(runId);\n",
     replace: "",
     also: { file: "src/shards/uplink.ts", find: "    this.#giveUp.pull(now() + ANSWER_MS);\n", replace: "" },
     breaks: "bounded",

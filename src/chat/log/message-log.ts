@@ -46,7 +46,7 @@ export interface MessageLog {
    * The incarnation in which a seq was taken: that of its message, or of the nearest one before it; beyond the log, the present incarnation.
    * `undefined` where that is not known any more.
    */
-  lifeAt(seq: number): string | undefined;
+  incarnationAt(seq: number): string | undefined;
 
   /**
    * Keeps a batch, whole or not at all. Its `seq` values follow on `lastSeq` without a gap. All writes of the

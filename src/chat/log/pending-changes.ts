@@ -1,4 +1,4 @@
-// Changes of messages that the webhook does not have yet. Lists them while the room is awake; the next incarnation finds them again from
+// Changes of messages that the webhook does not have yet. Lists them while the room is awake; the next instance finds them again from
 // one number. Used by webhooks/message-feed.ts.
 import type { ChangedMessage, MessageLog } from "./message-log.ts";
 
@@ -30,7 +30,7 @@ export class PendingChanges {
   readonly #remembered = new Map<number, number>();
   #search: Search | undefined;
 
-  /** @param from `from` of the room's last incarnation */
+  /** @param from `from` of the room's last instance */
   constructor(log: MessageLog, from: number | undefined) {
     this.#log = log;
     if (from !== undefined) this.#search = { sinceRev: from, at: from };

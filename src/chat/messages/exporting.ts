@@ -29,7 +29,7 @@ const CHUNK_MESSAGES = 1000;
 /** `retryAfterMs` if there are more. */
 const BUSY_RETRY_MS = 1000;
 
-/** The position in an export, and its number in this incarnation of the room. */
+/** The position in an export, and its number in this instance of the room. */
 export interface ExportPosition extends ExportCursor {
   readonly number: number;
 }

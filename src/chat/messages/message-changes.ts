@@ -13,16 +13,16 @@ import type { Room } from "../room/room.ts";
 
 /**
  * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
- * room wakes. Between two incarnations of a room the clock may go back; the `rev` that clients get is behind by this much, so that they
+ * room wakes. Between two instances of a room the clock may go back; the `rev` that clients get is behind by this much, so that they
  * get a change twice rather than never.
  */
 export const CLOCK_SLACK_MS = 60_000;
 
 export class MessageChanges implements RoomPart {
   readonly #room: Room;
-  /** `rev` of the latest change in this incarnation of the room. */
+  /** `rev` of the latest change by this instance of the room. */
   #lastRev = 0;
-  /** Changes kept in this incarnation of the room. */
+  /** Changes kept by this instance of the room. */
   count = 0;
   readonly operations = [
     handler(GET_MESSAGE, (_caller, { id }) => {
@@ -40,7 +40,7 @@ export class MessageChanges implements RoomPart {
     return { rev: this.clientRev };
   }
 
-  /** `rev` of the latest change in this incarnation of the room; 0 without one. */
+  /** `rev` of the latest change by this instance of the room; 0 without one. */
   get lastRev(): number {
     return this.#lastRev;
   }

@@ -142,7 +142,7 @@ export class Posting implements RoomPart {
     const parsed = parseMessageId(this.#room.log.epoch, replyTo);
     const exists =
       parsed !== undefined &&
-      this.#room.read((log) => this.posts.has(parsed.seq) && log.lifeAt(parsed.seq) === parsed.incarnation);
+      this.#room.read((log) => this.posts.has(parsed.seq) && log.incarnationAt(parsed.seq) === parsed.incarnation);
     if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }

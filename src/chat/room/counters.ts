@@ -45,7 +45,7 @@ export class Counters implements RoomPart {
 
   /** Counts that the lobby may not have. */
   unreported(nowMs: number): RoomStats["unreported"] {
-    // An incarnation without connections restores no ids of earlier ones. Ids are times, so the time stands in for them.
+    // An instance without connections restores no ids of earlier ones. Ids are times, so the time stands in for them.
     return { sent: this.#sent, counts: this.#meter.read(), lastId: Math.max(this.#lastId, nowMs - 1) };
   }
 

@@ -44,7 +44,7 @@ export class Chunks {
     this.#gathered.push({ to, item: text, after: this.#now() });
   }
 
-  /** Sends a chunk without items, by which shards meet this instance of the room. */
+  /** Sends a chunk without items, by which shards meet this run of the room. */
   greet(): void {
     this.#push({ before: this.#position, after: this.#position, items: "[]" });
   }

@@ -1,5 +1,5 @@
-// The position in a room's log, as chunks name it for shards, and the instance of the room. Another instance runs after the room died, the same
-// after sleep: the room's own connections carry its name. Made by shards.ts.
+// The position in a room's log, as chunks name it for shards, and the run of the room: from one crash to the next, through sleep, in which the
+// room's own connections carry its name. Made by shards.ts.
 import type { LogPosition } from "../../protocol/shards.ts";
 import { Carried } from "../room/carried.ts";
 import type { Room } from "../room/room.ts";
@@ -16,7 +16,7 @@ export interface CurrentPositionPorts {
   readonly changes: { readonly lastRev: number; raise(rev: number): void };
   readonly trail: { readonly lastNumber: number };
   readonly typing: { notified: number };
-  /** An id that no other instance has. */
+  /** An id that no other run has. */
   readonly newId: () => string;
 }
 
@@ -43,12 +43,12 @@ export class CurrentPosition {
     return true;
   }
 
-  /** Names this instance of the room. */
-  get instance(): string {
+  /** Names the run of the room. */
+  get runId(): string {
     return (this.#named ??= this.#ports.newId());
   }
 
-  /** Called before the first chunk: without a memory, changes of which this instance does not know come before those of it. */
+  /** Called before the first chunk: without a memory, changes of which this run does not know come before those of it. */
   begin(): void {
     if (this.carried.size === 0) this.#ports.changes.raise(this.#room.now());
   }
@@ -57,9 +57,9 @@ export class CurrentPosition {
     const { log, notifiedSeq, notifiedRev } = this.#room;
     const seq = notifiedSeq();
     const { changes, trail } = this.#ports;
-    const life = log.lifeAt(seq) ?? "";
+    const incarnation = log.incarnationAt(seq) ?? "";
     const rev = notifiedRev() ?? changes.lastRev;
-    return { epoch: log.epoch, life, seq, rev, by: this.instance, ruling: trail.lastNumber };
+    return { epoch: log.epoch, life: incarnation, seq, rev, by: this.runId, ruling: trail.lastNumber };
   }
 
   /**
@@ -71,6 +71,6 @@ export class CurrentPosition {
     const { notified: typing } = this.#ports.typing;
     const [carried] = this.carried.items();
     if (carried ? carried.rev !== rev || carried.typing !== typing : hasSent)
-      this.carried.put("", { by: this.instance, rev, typing });
+      this.carried.put("", { by: this.runId, rev, typing });
   }
 }

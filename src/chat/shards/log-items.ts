@@ -46,10 +46,10 @@ export class LogItems {
 function missedItems(log: MessageLog, from: LogPosition, to: LogPosition): ShardItem[] | undefined {
   const count = to.seq - from.seq;
   // That of a forgotten position is not known; an empty log has none.
-  const life = from.seq === 0 ? undefined : log.lifeAt(from.seq);
+  const incarnation = from.seq === 0 ? undefined : log.incarnationAt(from.seq);
   // A ruling may have dismissed members, which no later item repeats.
   const isOfThisLog =
-    from.epoch === to.epoch && from.ruling === to.ruling && (life === undefined || life === from.life);
+    from.epoch === to.epoch && from.ruling === to.ruling && (incarnation === undefined || incarnation === from.life);
   if (!isOfThisLog || count < 0 || count > MISSED_MESSAGES_MAX) return undefined;
   if (count === 0) return [];
   const { messages } = log.page({ after: from.seq, limit: count });
@@ -63,7 +63,7 @@ function earlierItem(log: MessageLog, lastSeq: number, seqs: readonly number[]):
   const { messages } = log.page({ after, limit: lastSeq - after });
   if (messages.length !== lastSeq - after) return undefined;
   const kept = newest(messages);
-  return { type: "earlier", messages: kept, life: log.lifeAt(lastSeq - kept.length) ?? "" };
+  return { type: "earlier", messages: kept, life: log.incarnationAt(lastSeq - kept.length) ?? "" };
 }
 
 /** As many of them as a shard keeps. */

@@ -82,7 +82,7 @@ export class MemberRequests {
 
   perform(shard: number, { id, event, given, owedBy, ...connection }: ShardRequest): void {
     // It would overtake one that died with the room. The shard closes the connection.
-    if (owedBy !== undefined && owedBy !== this.#currentPosition.instance) return;
+    if (owedBy !== undefined && owedBy !== this.#currentPosition.runId) return;
     const { user, name, role } = connection.member;
     const end = this.#reach.owe(shard);
     const reply = (answer: Answer<object>): void => {

@@ -50,7 +50,7 @@ export class Reach {
     this.streams.reach([...this.#reached]);
   }
 
-  /** Reaches shards, and sends a chunk without items, by which they meet this instance of the room. */
+  /** Reaches shards, and sends a chunk without items, by which they meet this run of the room. */
   greet(shards: readonly number[]): void {
     if (shards.length === 0) return;
     for (const shard of shards) this.reach(shard);

@@ -49,7 +49,7 @@ export class ShardTable {
   readonly #state: RoomState;
   readonly #limits: ShardLimits;
   readonly #rows: ShardRow[];
-  /** Shards that this instance of the room has heard of: others may have lost all connections since. */
+  /** Shards that this run of the room has heard of: others may have lost all connections since. */
   readonly #heard = new Set<number>();
   /** The last report of each shard. */
   readonly #reported = new Map<number, Reported>();

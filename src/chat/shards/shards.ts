@@ -188,10 +188,10 @@ export class Shards implements RoomPart, RemoteMembers {
 
   // ---- from the shards to the room -------------------------------------------------------------------------
 
-  /** Takes the report of a shard, in a turn. @returns the instance of the room */
+  /** Takes the report of a shard, in a turn. @returns the run of the room */
   take(report: ShardReport): string {
     if (this.#table.isNew(report, this.#room.log)) this.#take(report);
-    return this.#currentPosition.instance;
+    return this.#currentPosition.runId;
   }
 
   #take({ shard, joins, requests, recovered, counts, typing, epoch, ...size }: ShardReport): void {

@@ -70,13 +70,13 @@ export interface LobbyPorts {
   readonly bounds?: RoomBounds;
   /** Smaller in tests. */
   readonly roomsMax?: number;
-  /** Tells incarnations of this lobby apart. */
-  readonly incarnation: string;
+  /** Tells instances of this lobby apart. */
+  readonly instance: string;
 }
 
 export class Lobby {
   readonly #ports: LobbyPorts;
-  readonly #incarnation: string;
+  readonly #instance: string;
   readonly #rooms: RoomPages;
   readonly #reports = new NewestNumbers({ takesEqual: true });
   readonly #deltas = new NewestNumbers({ takesEqual: false });
@@ -91,7 +91,7 @@ export class Lobby {
     this.#ports = ports;
     this.#rooms = new RoomPages(ports.table);
     this.#meter = ports.meter ?? new Meter();
-    this.#incarnation = ports.incarnation;
+    this.#instance = ports.instance;
   }
 
   report(report: RoomReport, nowMs: number): ReportAnswer {
@@ -244,7 +244,7 @@ export class Lobby {
       found.push({ ...overview, ...news, ...(direct && { direct }) });
     }
     found.sort((a, b) => (b.lastActivity ?? 0) - (a.lastActivity ?? 0) || (a.room < b.room ? -1 : 1));
-    return { rooms: found.slice(0, JOINED_MAX), version: `${this.#incarnation}.${version}`, unaware };
+    return { rooms: found.slice(0, JOINED_MAX), version: `${this.#instance}.${version}`, unaware };
   }
 
   /** Calls back once, at the next change of a user's list. @returns a function that ends it */

@@ -44,7 +44,7 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
     const people = new StoredWish(storage);
     const bounds = goodSettingsOf(env);
     const table = new SqlRoomTable(storage.sql);
-    this.#rooms = new Rooms({ table, saveDeadline, people, report, meter, bounds, incarnation: newId() });
+    this.#rooms = new Rooms({ table, saveDeadline, people, report, meter, bounds, instance: newId() });
     const tick = (): void => void this.#deadlines.runDue(Date.now(), report);
     const clock = new WakeClock(ctx.storage, this.#deadlines, tick);
     void ctx.blockConcurrencyWhile(() => clock.wake());

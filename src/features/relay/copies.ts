@@ -7,7 +7,7 @@ import type { Room } from "../../chat/room/room.ts";
 
 /** Messages searched for copies, back from the newest. Older copies stay as they are. */
 export const COPIES_LOOKED_AT_MAX = 5000;
-/** Copies remembered in this incarnation of the room. */
+/** Copies remembered by this instance of the room. */
 export const COPIES_REMEMBERED_MAX = 1000;
 /** A copy is younger than its message, but the clocks of two rooms may differ by this, in ms. */
 const CLOCK_SLACK_MS = 600_000;

@@ -110,7 +110,7 @@ export class Link {
     const { posts, firstAtMs } = this.#collectPosts(packing);
     const changes = packing.isFull ? [] : this.#collectChanges(packing);
     if (posts.length + changes.length === 0) return undefined;
-    const [afterLife, upToLife] = [log.lifeAt(seq), log.lifeAt(this.#lookedAtSeq)];
+    const [afterLife, upToLife] = [log.incarnationAt(seq), log.incarnationAt(this.#lookedAtSeq)];
     const batch: RelayBatch = {
       v: RELAY_VERSION,
       from,
@@ -230,7 +230,7 @@ export class Link {
     const { log } = this.#room;
     // After a restored backup the other room may have messages that this log lost, from an unknown seq on.
     const isLost =
-      position.seq > log.lastSeq || isBeyond({ seq: position.seq, life: log.lifeAt(position.seq) }, position);
+      position.seq > log.lastSeq || isBeyond({ seq: position.seq, life: log.incarnationAt(position.seq) }, position);
     const seq = isLost ? this.#mark.sinceSeq : position.seq;
     const isTime = hasPassed(this.#rewoundAtMs, REWIND_AGAIN_MS, nowMs);
     if (!isTime || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;

@@ -100,7 +100,7 @@ export class Webhooks implements RoomPart {
   onChanging(changing: KeptChange): void {
     if (!this.#messages.note(changing)) return;
     this.#request();
-    // Throws where it cannot be stored, and the message does not change: the next incarnation has to know from where to look for changes.
+    // Throws where it cannot be stored, and the message does not change: the next instance has to know from where to look for changes.
     this.#write();
   }
 

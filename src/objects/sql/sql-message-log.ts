@@ -75,10 +75,10 @@ export class SqlMessageLog implements MessageLog {
 
   get lastId(): string | undefined {
     const newest = this.#segments.newest()?.last_seq;
-    return newest === undefined ? undefined : messageId(this.epoch, newest, this.lifeAt(newest));
+    return newest === undefined ? undefined : messageId(this.epoch, newest, this.incarnationAt(newest));
   }
 
-  lifeAt(seq: number): string | undefined {
+  incarnationAt(seq: number): string | undefined {
     return seq > this.#lastSeq ? this.incarnation : this.#incarnations.at(seq);
   }
 

@@ -59,7 +59,13 @@ function toMissedEvent(row: WindowRow): MissedEvent {
     // The digit of the Engine.IO message is not part of the Socket.IO packet.
     const result = readMessage(typeof frame === "string" ? frame.slice(1) : frame, partial);
     if (result.kind === "packet" && result.packet.type === "event") {
-      return { seq, life: incarnationOf(row), atMs: at_ms, event: result.packet.event, args: result.packet.args };
+      return {
+        seq,
+        incarnation: incarnationOf(row),
+        atMs: at_ms,
+        event: result.packet.event,
+        args: result.packet.args,
+      };
     }
     partial = result.kind === "partial" ? result.partial : undefined;
   }

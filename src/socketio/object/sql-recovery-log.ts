@@ -57,8 +57,8 @@ export class SqlRecoveryLog implements RecoveryLog {
     return this.#open.tables.lastSeq;
   }
 
-  lifeAt(seq: number): string | undefined {
-    return this.#open.tables.lifeAt(seq);
+  incarnationAt(seq: number): string | undefined {
+    return this.#open.tables.incarnationAt(seq);
   }
 
   append(broadcast: Broadcast): number {

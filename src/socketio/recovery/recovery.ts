@@ -15,7 +15,7 @@ import { isSameSecret } from "./same-secret.ts";
 export interface MissedEvent {
   readonly seq: number;
   /** The incarnation in which it was broadcast, if the log has incarnations. */
-  readonly life?: string;
+  readonly incarnation?: string;
   /** When it was broadcast, in ms since 1970. */
   readonly atMs: number;
   readonly event: string;
@@ -57,7 +57,7 @@ export interface RecoveryLog {
    * The incarnation of the log in which the event at a position was broadcast, in letters and digits. After a restored backup, the same position holds
    * another event of another incarnation. `undefined` if the incarnation is not known any more. Absent if the storage never goes back.
    */
-  lifeAt?(seq: number): string | undefined;
+  incarnationAt?(seq: number): string | undefined;
   /** Stores a broadcast before it is sent. Absent if the application stores its events itself. @returns its position */
   append?(broadcast: Broadcast): number;
   /**
@@ -135,8 +135,8 @@ export class Recovery {
     this.windowMs = windowMs;
   }
 
-  offset(seq: number, life = this.log.lifeAt?.(seq) ?? ""): string {
-    return `${this.log.epoch}${life}.${seq.toString(36)}`;
+  offset(seq: number, incarnation = this.log.incarnationAt?.(seq) ?? ""): string {
+    return `${this.log.epoch}${incarnation}.${seq.toString(36)}`;
   }
 
   /** @returns the position that an offset names, if it still holds the same event */
@@ -144,13 +144,13 @@ export class Recovery {
     const { epoch, lastSeq } = this.log;
     if (typeof offset !== "string" || !offset.startsWith(epoch)) return undefined;
     const dot = offset.lastIndexOf(".");
-    const life = offset.slice(epoch.length, dot);
+    const incarnation = offset.slice(epoch.length, dot);
     const seq = Number.parseInt(offset.slice(dot + 1), 36);
-    if (this.offset(seq, life) !== offset || !(seq >= 0 && seq <= lastSeq)) return undefined;
-    if (!this.log.lifeAt) return life === "" ? seq : undefined;
-    const known = this.log.lifeAt(seq);
+    if (this.offset(seq, incarnation) !== offset || !(seq >= 0 && seq <= lastSeq)) return undefined;
+    if (!this.log.incarnationAt) return incarnation === "" ? seq : undefined;
+    const known = this.log.incarnationAt(seq);
     // The incarnation of a forgotten position is unknown; the events after it decide.
-    return known === undefined || known === life ? seq : undefined;
+    return known === undefined || known === incarnation ? seq : undefined;
   }
 
   /**
@@ -227,8 +227,8 @@ export class Recovery {
     if (known) return known.bytes <= bytesMax ? known.frames : undefined;
     const frames: Frame[] = [];
     let bytes = 0;
-    for (const { event, args, seq, life } of missed) {
-      const encoded = encodeEvent(nsp, event, [...args, this.offset(seq, life)]);
+    for (const { event, args, seq, incarnation } of missed) {
+      const encoded = encodeEvent(nsp, event, [...args, this.offset(seq, incarnation)]);
       for (const frame of encoded) bytes += frameBytes(frame);
       if (bytes > bytesMax) return undefined;
       frames.push(...encoded);

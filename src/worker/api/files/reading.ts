@@ -113,7 +113,7 @@ async function refuseReader(asked: Asked, file: FileKey): Promise<Response | und
   const room = roomRpc(file.room);
   const answer = await (isByPass ? room.permitPass(pass!, place) : room.permitReading(identity, place));
   if ("error" in answer && answer.error.code === "NOT_FOUND") {
-    // Cached permissions may be of the incarnation of the room that is gone.
+    // Cached permissions may be of an epoch that is gone.
     fileReaders.forget(files);
     return noSuchFile();
   }
