@@ -36,7 +36,7 @@ import { objectBindings } from "../src/objects/object-bindings.ts";
 import type { Chat } from "../src/chat/chat.ts";
 import { createChat, shardsOf, type ChatParts } from "../src/objects/create-chat.ts";
 import { countedStorage } from "../src/socketio/object/counted-storage.ts";
-import { FREE_BYTES_FILLED_MAX, fillFreePages } from "../src/objects/sql/overwriting.ts";
+import { FREE_BYTES_FILLED_MAX, fillFreePages } from "../src/objects/sql/free-pages.ts";
 import { refuseTakenNames } from "../src/socketio/object/taken-names.ts";
 
 /** @typeParam Own the bindings that a subclass uses */

@@ -1,5 +1,6 @@
 // The transports of an extended session (EXT-1 to EXT-4), for the `transports` option of socket.io-client: a WebSocket that
-// batches packets and keeps the heartbeat itself, and long-polling for networks without WebSockets. connection.ts uses them.
+// batches packets and keeps the heartbeat itself, and long-polling for networks without WebSockets. Called by connection.ts and requests.ts;
+// `parley-rooms/client` exports them.
 import { Fetch, NodeWebSocket, XHR } from "socket.io-client";
 
 import { ENGINE_PONG, type EngineHandshake } from "../../src/socketio/wire/engine-io.ts";
@@ -24,15 +25,15 @@ export function maxPayloadOf(engine: object): number | undefined {
 
 /** In a browser `NodeWebSocket` is the browser's own WebSocket; in Node it is that of the `ws` package, or Node's in a bundle. */
 export class ExtendedWebSocket extends NodeWebSocket {
-  /** Pongs by which Engine.IO will answer made-up pings; they are not sent to the server. */
+  /** The server does not ping, so made-up pings reset Engine.IO's watchdog. Its pongs to them are not sent. */
   #pongsOwed = 0;
-  /** The time after which the next frame resets Engine.IO's watchdog. */
-  #calmForMs = Infinity;
-  #calmedAtMs = 0;
+  /** So long after the last made-up ping a frame causes another one. */
+  #resetEveryMs = Infinity;
+  #resetAtMs = 0;
   readonly #heartbeat = new Heartbeat({
     clock: systemClock,
     beat: () => {
-      this.#calmWatchdog();
+      this.#resetWatchdog();
       this.#pong("");
     },
     dead: () => {
@@ -42,8 +43,8 @@ export class ExtendedWebSocket extends NodeWebSocket {
   });
 
   constructor(options: { readonly query?: Readonly<Record<string, string>> }) {
-    // EXT-1: `parley-ext` asks any object for the extensions. A chat takes either name; in a custom object `ext` is the application's, and
-    // may come from its `query`.
+    // EXT-1: a chat takes either name, of which `ext` is the older one. In an object of one's own `ext` is the application's and may come from
+    // its `query`; there `parley-ext` asks for the extensions.
     super({ ...options, query: { ext: "1", ...options.query, "parley-ext": "1" } });
   }
 
@@ -54,7 +55,7 @@ export class ExtendedWebSocket extends NodeWebSocket {
 
   protected override onData(data: Data): void {
     this.#heartbeat.heard();
-    if (systemClock.now() - this.#calmedAtMs >= this.#calmForMs) this.#calmWatchdog();
+    if (systemClock.now() - this.#resetAtMs >= this.#resetEveryMs) this.#resetWatchdog();
     if (typeof data !== "string") return super.onData(data);
     for (const piece of splitFrame(data)) super.onData(piece);
   }
@@ -86,7 +87,7 @@ export class ExtendedWebSocket extends NodeWebSocket {
     if (!due.some(({ type }) => type === "upgrade")) return;
     // From here on this is the session's transport. The last ping of long-polling may be long ago.
     this.#startHeartbeat();
-    this.#calmWatchdog();
+    this.#resetWatchdog();
   }
 
   protected override onClose(details?: Parameters<NodeWebSocket["onClose"]>[0]): void {
@@ -98,8 +99,8 @@ export class ExtendedWebSocket extends NodeWebSocket {
     const handshake = handshakes.get(this.socket);
     if (!handshake) return;
     this.#heartbeat.start(handshake.pingInterval, handshake.pingTimeout);
-    this.#calmForMs = handshake.pingInterval;
-    this.#calmedAtMs = systemClock.now();
+    this.#resetEveryMs = handshake.pingInterval;
+    this.#resetAtMs = systemClock.now();
   }
 
   #pong(data: string): void {
@@ -111,11 +112,11 @@ export class ExtendedWebSocket extends NodeWebSocket {
   }
 
   /**
-   * Resets Engine.IO's own watchdog by a made-up ping, because the server does not ping. It does not wait for the answer to a beat:
-   * the heartbeat has a deadline for that, and in a hidden tab, where timers run once a minute, the watchdog would fire first.
+   * Resets Engine.IO's own watchdog by a made-up ping. It does not wait for the answer to a beat: the heartbeat has a deadline for that, and
+   * in a hidden tab, where timers run once a minute, the watchdog would fire first.
    */
-  #calmWatchdog(): void {
-    this.#calmedAtMs = systemClock.now();
+  #resetWatchdog(): void {
+    this.#resetAtMs = systemClock.now();
     this.#pongsOwed += 1;
     super.onPacket({ type: "ping" });
   }

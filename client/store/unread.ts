@@ -1,4 +1,5 @@
-// Counts the messages that the user has not read, and those that speak to them. Applications and the hooks call it. Pure.
+// Counts the messages that the user has not read, and those that mention them. Pure. Part of `parley-rooms/client`: called by applications, the
+// hooks and the pages.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { RoomState } from "./state.ts";
 
@@ -27,10 +28,11 @@ export function unreadOf(state: RoomState): Unread {
   if (!welcome || lastSeq <= readSeq) return { count: 0, firstSeq: undefined, mentions: 0 };
   const [first] = stored;
   const reachesBack = first !== undefined && (!hasEarlier || first.seq <= readSeq + 1);
-  // The room counts further ones while the client attends to counts.
+  // `lastSeq` goes on by counts alone while the client gets no messages (ATT-1).
   const areAllLoaded = reachesBack && !hasLater && (lastSeq === welcome.lastSeq || stored.at(-1)!.seq >= lastSeq);
   const unread = stored.filter(({ seq, sender }) => seq > readSeq && sender !== me.user);
-  // The room keeps no messages before those that its welcome counts, unless the user has gone back behind them.
+  // `welcome.unread` is the number of messages after the mark of then, and less than their seqs say where the room has dropped some. A mark that
+  // has gone back since has others after it.
   const kept = readSeq < welcome.readSeq ? Infinity : welcome.unread + lastSeq - welcome.lastSeq;
   return {
     count: areAllLoaded ? unread.length : Math.min(lastSeq - readSeq, kept),

@@ -9,7 +9,7 @@ import { misspeltIn } from "../setting-names.ts";
 import type { Facts } from "./facts.ts";
 import { error, note, warning, type Finding } from "./finding.ts";
 
-/** Development is less strict about secrets alone. */
+/** The settings that have a schema of their own for development: only about secrets is development less strict. */
 const SECRETS: readonly string[] = Object.values<Setting>(DECLARED)
   .filter(({ kind }) => kind.developmentSchema !== undefined)
   .map(({ name }) => name);

@@ -17,7 +17,8 @@ import type { Reading } from "./reading.ts";
 import { FILE_OPTIONS, filesFrom, writeFiles, type Files } from "./report.ts";
 import { quick, SCENARIOS, type Scenario } from "./scenarios.ts";
 import { Process } from "./spawn.ts";
-import { firstShare, judge, nextShare, percent, rowsOf, tableOf, type Outcome } from "./table.ts";
+import { rowsOf, tableOf } from "./table.ts";
+import { firstShare, judge, nextShare, percent, type Outcome } from "./verdict.ts";
 
 const ROUNDS_USUAL = 3;
 const ROUNDS_MAX = 20;

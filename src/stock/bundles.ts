@@ -1,4 +1,4 @@
-// Lets clients of a server of the package have bundles (BUN-1), if its object offers them. Called by durable/engine-object.ts.
+// Lets clients of a stock server have bundles (BUN-1), if its object offers them. Called by durable/engine-object.ts.
 import { asksForBundles } from "../socketio/wire/bundles.ts";
 import type { EngineSocket } from "./engine-socket.ts";
 
@@ -21,10 +21,10 @@ export function offerBundles(sockets: unknown): void {
       // Middlewares may have taken some of it away.
       const { auth, query } = socket.handshake ?? {};
       const conn = socket.conn as EngineSocket;
-      if (asksForBundles((auth ?? {}) as Fields, (query ?? {}) as Fields))
-        conn.bundle(socket.nsp.name, socket.pid !== undefined);
-      // An earlier socket of the connection may have asked. Its end is no place for this: an application may remove all listeners of a socket.
-      else conn.unbundle(socket.nsp.name);
+      const { name } = socket.nsp;
+      // Each socket of a connection decides anew. It cannot be undone when a socket ends: an application may remove all listeners of a socket.
+      if (asksForBundles((auth ?? {}) as Fields, (query ?? {}) as Fields)) conn.bundle(name, socket.pid !== undefined);
+      else conn.unbundle(name);
     });
   offer(sockets as On<"connection", BundlingSocket>);
   (sockets as On<"new_namespace", On<"connection", BundlingSocket>>).on("new_namespace", offer);

@@ -15,7 +15,7 @@ import { chatEndpoint } from "./connect/chat-endpoint.ts";
 import type { EngineEndpoint } from "./connect/engine-endpoint.ts";
 import type { HostAsked, Mount } from "./mount.ts";
 import { SharedText } from "./metrics/shared-text.ts";
-import { UnderWay } from "./http/under-way.ts";
+import { HolderLimit } from "./http/holder-limit.ts";
 import { WorkerMeter } from "./metrics/worker-meter.ts";
 import type { Redelivery } from "./queue/relay-queues.ts";
 
@@ -39,8 +39,8 @@ export interface Deployment {
   readonly apiRequests: TokenBuckets;
   readonly fileReaders: FileReaders;
   /** Counts uploads under way (FILE-7), and JSON bodies (API-11). */
-  readonly uploads: UnderWay;
-  readonly bodies: UnderWay;
+  readonly uploads: HolderLimit;
+  readonly bodies: HolderLimit;
   readonly meter: WorkerMeter;
   /** Of features that send by the relay's queue (RLY-9). */
   readonly deadLetters: readonly Redelivery[];
@@ -103,8 +103,8 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
     guestRate: new ConnectRate(settings.connectRatePerIp),
     apiRequests: new TokenBuckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
     fileReaders: new FileReaders(),
-    uploads: new UnderWay(UPLOADS_MAX),
-    bodies: new UnderWay(API_BODIES_MAX),
+    uploads: new HolderLimit(UPLOADS_MAX),
+    bodies: new HolderLimit(API_BODIES_MAX),
     meter: new WorkerMeter(bindings, settings.lobbies),
     deadLetters: mount.deadLetters,
     openMetrics: new SharedText(OPEN_METRICS_EVERY_MS),

@@ -1,14 +1,8 @@
 // Tests that deleted texts are overwritten in SQLite. test/outside/deleted-text.test.ts looks for them in the file itself.
 import { expect, it } from "vitest";
 
-import {
-  blankAs,
-  fillFreePages,
-  FREE_BYTES_FILLED_MAX,
-  inPlaceOf,
-  isLonger,
-  PAGE_FILLER,
-} from "../../src/objects/sql/overwriting.ts";
+import { fillFreePages, FREE_BYTES_FILLED_MAX } from "../../src/objects/sql/free-pages.ts";
+import { blankAs, inPlaceOf, isLonger, PAGE_FILLER } from "../../src/objects/sql/in-place.ts";
 import { encodeBatch } from "../../src/chat/log/batch-format.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { Counted, withStorage } from "./logs.ts";

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { choose, whole } from "../../scripts/measure/option-values.ts";
 import { PEERS } from "../../scripts/measure/peers.ts";
 import { quick, SCENARIOS } from "../../scripts/measure/scenarios.ts";
-import { firstShare, judge, nextShare, rowsOf, tableOf, type Outcome } from "../../scripts/measure/table.ts";
+import { rowsOf, tableOf } from "../../scripts/measure/table.ts";
+import { firstShare, judge, nextShare, type Outcome } from "../../scripts/measure/verdict.ts";
 import { readingOf } from "./readings.ts";
 
 /** In one room of ten a hundred posts, a thousand deliveries, for half a second of server CPU. */

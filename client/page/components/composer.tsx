@@ -9,7 +9,7 @@ import { linkTo, marked, type Mark } from "../state/marks.ts";
 import type { Composing } from "../state/composing.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
-import { About } from "./about.tsx";
+import { ReplyBar } from "./reply-bar.tsx";
 import type { ChatProps, WritingProps } from "./chat-props.ts";
 import { pastedFilesOf } from "./clipboard.ts";
 import { replaceCode, Suggestions, useCompletion } from "./completion.tsx";
@@ -138,7 +138,7 @@ export function Composer({ store, view, composing }: WritingProps) {
   if (blocked !== "") return <Blocked store={store} view={view} />;
   return (
     <form class="composer" onSubmit={submitting(submit)}>
-      <About view={view} composing={composing} />
+      <ReplyBar view={view} composing={composing} />
       {files.length + uploads.length + composing.fitting.length > 0 && <UploadList {...{ store, view, composing }} />}
       <Suggestions completion={completion} id={listId} />
       <div class="composer-row">

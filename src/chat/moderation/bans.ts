@@ -1,9 +1,6 @@
 // Keeps users out of a room: banned ones, whom it disconnects, as it does kicked ones (MOD-3, MOD-4), and whose connections cannot be recovered
-// (MOD-5); and from a room between two people all others (DM-2). Called by requests.ts before each request, by chat.ts for each connection, and by
-// moderation.ts.
-import type { ErrorAnswer, Notice, Answer, Role } from "../../protocol/chat-events.ts";
-import { isDirectRoom } from "../../protocol/direct-name.ts";
-import type { DirectUsers } from "../../protocol/direct-room.ts";
+// (MOD-5). Made by parts.ts; its hooks run for each connection and before each request, and moderation.ts calls it.
+import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
@@ -12,7 +9,6 @@ import type { RoomPart } from "../room/room-part.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";
-import { Window } from "../../clock/rates.ts";
 
 export class Bans implements RoomPart {
   readonly #room: Room;
@@ -95,99 +91,4 @@ function bannedText({ reason }: Sanction): string {
 
 function withReason(text: string, reason: string | undefined): string {
   return reason === undefined ? `${text}.` : `${text}: ${reason}`;
-}
-
-/** Answers `RATE_LIMITED` that a user may get within `FLOOD_WINDOW_MS`: a client that waits for `retryAfterMs` gets a few. */
-export const FLOOD_REFUSALS_MAX = 500;
-export const FLOOD_WINDOW_MS = 10_000;
-
-/** Such a user is refused for so long. */
-export const FLOOD_PAUSE_MS = 30_000;
-
-/** Users counted at a time; one more takes the place of the user whose last refusal is longest ago. */
-const USERS_MAX = 1000;
-
-const FLOOD_MESSAGE = "Too many requests: connect again after retryAfterMs.";
-
-/**
- * Disconnects a user who keeps sending after hundreds of `RATE_LIMITED` answers, and refuses them for 30 s: an answer costs the room too
- * (LIM-3). In memory only: a room that sleeps is not being flooded.
- */
-export class Flooding implements RoomPart {
-  readonly #room: Room;
-  readonly #refusals = new Window(FLOOD_WINDOW_MS, USERS_MAX);
-  readonly #pausedUntilMs = new Map<string, number>();
-
-  constructor(room: Room) {
-    this.#room = room;
-  }
-
-  admit({ user }: Pick<Membership, "user">): Refusal | undefined {
-    const retryAfterMs = this.#waitMs(user);
-    return retryAfterMs > 0 ? deny("RATE_LIMITED", FLOOD_MESSAGE, { retryAfterMs }) : undefined;
-  }
-
-  onAnswered({ client }: Caller, answer: Answer<object>): void {
-    if (!client || !("error" in answer) || answer.error.code !== "RATE_LIMITED") return;
-    const { user } = client.peek();
-    const nowMs = this.#room.now();
-    if (this.#refusals.count(user, nowMs) <= FLOOD_REFUSALS_MAX) return;
-    for (const paused of this.#pausedUntilMs.keys()) if (this.#waitMs(paused) <= 0) this.#pausedUntilMs.delete(paused);
-    this.#pausedUntilMs.set(user, nowMs + FLOOD_PAUSE_MS);
-    disconnect(client, { code: "RATE_LIMITED", message: FLOOD_MESSAGE, retryAfterMs: FLOOD_PAUSE_MS });
-  }
-
-  #waitMs(user: string): number {
-    const waitMs = (this.#pausedUntilMs.get(user) ?? 0) - this.#room.now();
-    // A clock that was set back makes no pause longer.
-    return waitMs <= FLOOD_PAUSE_MS ? waitMs : 0;
-  }
-}
-
-const DIRECT_KEY = "direct";
-
-/**
- * Keeps a room between two people to its two users, and makes neither a moderator (DM-2). The room does so itself, so that conversations stay
- * closed to others in a deployment that leaves out direct messages (src/features/direct-messages).
- */
-export class DirectAccess implements RoomPart {
-  readonly #state: Room["state"];
-  readonly isDirect: boolean;
-  #users: DirectUsers | undefined;
-
-  constructor({ name, state }: Pick<Room, "name" | "state">) {
-    this.#state = state;
-    this.isDirect = isDirectRoom(name);
-    if (this.isDirect) this.#users = state.get(DIRECT_KEY) as DirectUsers | undefined;
-  }
-
-  /** `undefined` in other rooms, and until the room is open: then nobody may enter. */
-  get users(): DirectUsers | undefined {
-    return this.#users;
-  }
-
-  /** Opens the room to its two users, once. @throws errors of the storage */
-  open(users: DirectUsers): void {
-    if (this.#users) return;
-    this.#state.put(DIRECT_KEY, users);
-    this.#users = users;
-  }
-
-  admit({ user }: Pick<Membership, "user">): Refusal | undefined {
-    if (this.#isFor(user)) return undefined;
-    return deny("FORBIDDEN_ROOM", "This room is between two people, of whom the token names none");
-  }
-
-  refuse(_event: EventRules, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
-    return this.#isFor(user) ? undefined : refuse("FORBIDDEN", "This room is between two people");
-  }
-
-  #isFor(user: string): boolean {
-    return !this.isDirect || this.#users?.includes(user) === true;
-  }
-
-  /** In a direct room neither user is a moderator. */
-  roleOf(role: Role): Role {
-    return this.isDirect && role !== "reader" ? "member" : role;
-  }
 }

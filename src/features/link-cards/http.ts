@@ -8,7 +8,7 @@ import { logProblem } from "../../settings/log.ts";
 import { EVERYONE } from "../../worker/api/access.ts";
 import { answering, call, type ApiCall, type ApiRequest } from "../../worker/api/call.ts";
 import { refuseForNow, refuseIssues, refuseRequest } from "../../worker/http/refusals.ts";
-import { holderOf, UnderWay } from "../../worker/http/under-way.ts";
+import { holderOf, HolderLimit } from "../../worker/http/holder-limit.ts";
 import { ADDRESS_LENGTH_MAX, ADDRESS_RULE, publicAddress, type Address } from "./address.ts";
 import { fetchCard, fetchPicture, WEB_MS_MAX, type Web } from "./http-web.ts";
 
@@ -32,7 +32,7 @@ const RETRY_AFTER_MS = 1000;
 const WAIT_MS_MAX = WEB_MS_MAX + 1000;
 
 const fetches = new TokenBuckets(FETCHES);
-const atATime = new UnderWay(FETCHES_AT_A_TIME);
+const atATime = new HolderLimit(FETCHES_AT_A_TIME);
 
 /** An answer as it is cached: JSON, or the bytes of a picture, or nothing for an address without one. */
 interface Answer {

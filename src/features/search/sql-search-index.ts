@@ -12,7 +12,7 @@ import {
   type IndexTerm,
   type SearchIndex,
 } from "./search-index.ts";
-import { fillFreePages } from "../../objects/sql/overwriting.ts";
+import { fillFreePages } from "../../objects/sql/free-pages.ts";
 
 type PartRow = IndexPart & Record<string, SqlStorageValue>;
 

@@ -1,5 +1,5 @@
 // Collects messages, edits and deletions for the webhook (HOOK-1, HOOK-3) from the log, behind a stored mark. Used by webhooks.ts.
-import { PendingChanges } from "../../chat/log/pending-changes.ts";
+import { PendingChanges } from "./pending-changes.ts";
 import { readableAfter, readableAt } from "../../chat/room/readable.ts";
 import type { KeptChange } from "../../chat/room/room-part.ts";
 import type { Room } from "../../chat/room/room.ts";

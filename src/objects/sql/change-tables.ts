@@ -4,7 +4,7 @@ import { decodeChange, encodeChange } from "../../chat/log/change-format.ts";
 import type { Change } from "../../chat/log/change.ts";
 import type { ChangedMessage } from "../../chat/log/message-log.ts";
 import { changesTableOf, type LogSegments } from "./log-segments.ts";
-import { blankAs, inPlaceOf, isLonger, PAGE_FILLER } from "./overwriting.ts";
+import { blankAs, inPlaceOf, isLonger, PAGE_FILLER } from "./in-place.ts";
 
 interface ChangeRow extends Record<string, SqlStorageValue> {
   seq: number;

@@ -1,7 +1,7 @@
 // The tables of a room's log: one per segment, and a small one that lists them. Every query is read to its end
 // at once, because a table that a cursor is still open on cannot be dropped.
 import type { Segment } from "../../chat/log/segments.ts";
-import { inPlaceOf, PAGE_FILLER } from "./overwriting.ts";
+import { inPlaceOf, PAGE_FILLER } from "./in-place.ts";
 
 /** The seqs of a batch. `skipped`: seqs of its segment before it that hold no message. */
 interface SeqsRow extends Record<string, SqlStorageValue> {

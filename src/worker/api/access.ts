@@ -12,7 +12,7 @@ import type { Deployment } from "../deployment.ts";
 import { identityOf } from "../http/identity.ts";
 import { refuseForNow, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
-import { holderOf } from "../http/under-way.ts";
+import { holderOf } from "../http/holder-limit.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
 import { described } from "../../protocol/schemas/described.ts";

@@ -8,7 +8,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
 import type { App } from "../deployment.ts";
 import { refuseMethod, refuseRoomName } from "../http/refusals.ts";
-import { holderOf } from "../http/under-way.ts";
+import { holderOf } from "../http/holder-limit.ts";
 import { callerFor, identify, refuseByRoom, refuseRoom, type actingAs } from "./access.ts";
 import type { ApiCall } from "./call.ts";
 import { readGiven } from "./input.ts";

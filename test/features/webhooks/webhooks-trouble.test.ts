@@ -1,7 +1,7 @@
 // A failing queue of webhooks and failures of the room itself: no event is lost, and no post waits.
 import { describe, expect, it } from "vitest";
 
-import { CHANGES_REMEMBERED_MAX } from "../../../src/chat/log/pending-changes.ts";
+import { CHANGES_REMEMBERED_MAX } from "../../../src/features/webhooks/pending-changes.ts";
 import { WEBHOOK_RETRY_MS, WEBHOOK_SEND_MS_MAX } from "../../../src/features/webhooks/webhooks.ts";
 import { RESTART_GRACE_MS } from "../../../src/features/webhooks/presence-feed.ts";
 import { WEBHOOK_EVENTS_MAX } from "../../../src/features/webhooks/webhook-batch.ts";

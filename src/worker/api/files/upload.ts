@@ -10,7 +10,7 @@ import { POST_WINDOW_MS } from "../../../protocol/limits.ts";
 import { lobbyOf } from "../../../protocol/room-list.ts";
 import { UPLOADS_MAX } from "../../deployment.ts";
 import { refuseForNow, refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
-import { holderOf } from "../../http/under-way.ts";
+import { holderOf } from "../../http/holder-limit.ts";
 import type { ApiRequest } from "../call.ts";
 import { respond } from "../responses.ts";
 

@@ -1,5 +1,5 @@
-// The lines above the composer's field: the message that the draft replies to, or the message that is being edited. The composer draws
-// them.
+// The bar above the composer's field: the message that the draft replies to, or the message that is being edited. Drawn by
+// composer.tsx.
 import { fileNamesOf, lineOf, normalContent } from "parley-rooms/client";
 
 import { t, tx } from "../state/language.ts";
@@ -9,7 +9,7 @@ import type { Edit } from "../state/writing.ts";
 import type { WritingProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
-export function About({ view, composing }: Pick<WritingProps, "view" | "composing">) {
+export function ReplyBar({ view, composing }: Pick<WritingProps, "view" | "composing">) {
   const { writing } = composing;
   const { replyTo, edit } = writing;
   if (edit)

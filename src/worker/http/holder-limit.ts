@@ -1,5 +1,6 @@
-// Limits request bodies that one user sends at a time, because each takes memory (FILE-7, API-11). Each isolate counts for itself. Guests
-// count by their network, because anyone gets another guest token. Called by the HTTP API.
+// Limits what one holder has under way at a time: bodies and uploads, which take memory (FILE-7, API-11), and fetches for link cards. A holder
+// is a user, or the network of guests, because anyone gets another guest token. Each isolate counts for itself. Called by deployment.ts,
+// src/worker/api and the feature of link cards.
 import { addressOf } from "./request-origin.ts";
 import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Identity } from "../../protocol/identity.ts";
@@ -12,16 +13,16 @@ export function holderOf(
   return isGuest ? guestsOf(addressOf(request)) : user;
 }
 
-export class UnderWay {
+export class HolderLimit {
   readonly #max: number;
   readonly #counts = new Map<string, number>();
 
-  /** @param max bodies of one holder at a time */
+  /** @param max of one holder at a time */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** @returns a function that ends the body, to be called once; `undefined` where the holder has the most bodies under way */
+  /** @returns a function that ends it, to be called once; `undefined` where the holder has the most under way */
   begin(holder: string): (() => void) | undefined {
     const count = this.#counts.get(holder) ?? 0;
     if (count >= this.#max) return undefined;

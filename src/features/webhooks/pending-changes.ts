@@ -1,6 +1,6 @@
 // Changes of messages that the webhook does not have yet. Lists them while the room is awake; the next instance finds them again from
-// one number. Used by webhooks/message-feed.ts.
-import type { ChangedMessage, MessageLog } from "./message-log.ts";
+// one number. Made by message-feed.ts.
+import type { ChangedMessage, MessageLog } from "../../chat/log/message-log.ts";
 
 /** Changes that are remembered one by one. Beyond, the log is searched for them. */
 export const CHANGES_REMEMBERED_MAX = 1000;
