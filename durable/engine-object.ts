@@ -1,4 +1,4 @@
-// The base class of Durable Objects that run a server of the package socket.io, unchanged: `parley-rooms/engine` exports it. A subclass serves
+// The base class of Durable Objects that run a stock server, of the package socket.io unchanged: `parley-rooms/engine` exports it. A subclass serves
 // it in a field; the Worker passes connections to it by `connect` (src/worker/connect/stock-connect.ts). The object is awake while it has
 // connections; they end with it, and clients come back as after a restart of a server on Node. If asked to, it sleeps with its connections.
 import { UPGRADE_HEADER, type UpgradeFacts } from "../src/rpc/upgrade-header.ts";

@@ -1,4 +1,4 @@
-// A finding of the doctor about a project. Made by checks/, printed by report.ts.
+// A finding of the doctor about a project. Made by the checks beside it, printed by command.ts.
 
 /** `error`: a deployment does not work, or loses something. `warning`: it works and is seldom meant. `note`: a part is off, or unknown here. */
 export const LEVELS = ["error", "warning", "note"] as const;

@@ -1,4 +1,4 @@
-// Asks a running deployment: its health, and the handshake of Socket.IO. Called by main.ts for `--url`.
+// Asks a running deployment: its health, and the handshake of Socket.IO. Called by command.ts for `--url`.
 import { error, note, warning, type Finding } from "./finding.ts";
 
 const ANSWER_MS_MAX = 10_000;

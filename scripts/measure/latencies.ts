@@ -1,4 +1,4 @@
-// Latencies in microseconds, each known to one percent: the histograms of Node. Called by tally.ts and report.ts.
+// Latencies in microseconds, each known to one percent: the histograms of Node. Called by tally.ts, reading.ts and run-report.ts.
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 
 const US_MAX = 3_600_000_000;

@@ -1,4 +1,4 @@
-// Prints the progress of a run: bars with live percentiles on a terminal, plain lines elsewhere. Called by run.ts.
+// Prints the progress of a run: bars with live percentiles on a terminal, plain lines elsewhere. Made by load.ts; run.ts tells it.
 import { SingleBar } from "cli-progress";
 
 import type { SecondRow } from "./reading.ts";

@@ -1,4 +1,4 @@
-// Runs `wrangler dev` for a person: quiet until it is ready, and ended with the command. Called by dev-server.ts and race.ts.
+// Runs `wrangler dev` for a person: quiet until it is ready, and ended with the command. Called by dev-server.ts and scripts/race.ts.
 import { spawn, type ChildProcess } from "node:child_process";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

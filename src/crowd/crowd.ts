@@ -1,5 +1,5 @@
 // The lists of a large room, for the room and for each of its shards: connections that get counts alone, and users who type. Called by
-// room.ts, chat/people and shards.
+// src/chat/room/room.ts, chat/people and shards.
 import type { AttendPayload, Counts } from "../protocol/chat-events.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import { ThrottledRun } from "../clock/rates.ts";

@@ -1,5 +1,5 @@
 // Reads a body chunk by chunk until a deadline; the reader of a body that never ends would hold its chunks for ever. Called by uploads and
-// by body.ts; app.ts answers what was lost.
+// by body.ts; src/worker/app.ts answers what was lost.
 
 /** The sender did not send the body in time, or broke off, or wrote it wrong; the message says which. */
 export class BodyLost extends Error {

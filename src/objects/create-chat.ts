@@ -1,4 +1,4 @@
-// Makes the chat of a room from its settings, its SQLite and the bindings of the Worker. Called by chat-room.ts when the object
+// Makes the chat of a room from its settings, its SQLite and the bindings of the Worker. Called by durable/chat-room.ts when the object
 // wakes.
 import type { Meter } from "../metrics/meter.ts";
 import type { Settings } from "../settings/settings.ts";

@@ -1,5 +1,5 @@
 // The bindings of an object, under their usual names. A class says which names it means: that of the rooms has them from createParley, or
-// as others from its own `bindings`. Called by chat-room.ts.
+// as others from its own `bindings`. Called by durable/chat-room.ts.
 import { bindingsOf, missingBindings, withBindings, type Bindings, type BindingNames } from "../rpc/bindings.ts";
 import { exportedNamespace } from "../socketio/object/exported-namespace.ts";
 

@@ -1,4 +1,4 @@
-// The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by shard-members.ts. SHD-3, SHD-9
+// The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by shard-members.ts. Rules: SHD-3, SHD-9.
 import { TokenBuckets } from "../clock/rates.ts";
 import { type SubscriptionLevels, Typists, type TypistsPorts } from "../crowd/crowd.ts";
 import type { Answer } from "../protocol/chat-events.ts";

@@ -1,6 +1,6 @@
 // The RPC sessions in which an object calls its shards. The platform bills a session as one request, however many calls it has, but neither side
 // sleeps while it lasts. So the object holds one while calls follow each other so closely that this costs less than a request for each. Made by
-// streams.ts. SHD-14
+// streams.ts. Rule: SHD-14.
 import { hasPassed } from "../clock/rates.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import { PRICES } from "../metrics/cost.ts";

@@ -1,5 +1,5 @@
 // The way from a shard to its room: gathers CONNECTs and requests of members while a call is under way, and sends them with the next one.
-// The room answers among the chunks of its stream (receiver.ts). SHD-3, SHD-5 Made by shard-members.ts.
+// The room answers among the chunks of its stream (receiver.ts). Rules: SHD-3, SHD-5. Made by shard-members.ts.
 import { waitAfter } from "../clock/rates.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";

@@ -1,5 +1,5 @@
-// The adapter of a server whose application runs in several objects: socket.io's own ClusterAdapter, whose messages go by Siblings. Exported by the
-// package apart from the object, so that servers without siblings are bundled without it.
+// The adapter of a server whose application runs in several objects: socket.io's own ClusterAdapter, whose messages go by Siblings. `parley-rooms/engine`
+// exports it apart from the object, so that servers without siblings are bundled without it.
 import type { AdapterClass } from "./recovery-adapter.ts";
 import type { CallSibling, Presence, SiblingCall } from "./sibling-link.ts";
 import { ABSENT, Siblings, type ClusterMessage, type Receiver, type SiblingsPorts } from "./siblings.ts";

@@ -1,5 +1,5 @@
 // Exports the log as text, a chunk at a time: newline-delimited JSON, one message a line, ascending by `seq` (API-8). The reader
-// keeps the cursor, so a slow one costs the room nothing between two chunks. Called by room-calls.ts.
+// keeps the cursor, so a slow one costs the room nothing between two chunks. Called by src/chat/messages/exporting.ts.
 import type { MessageLog } from "./message-log.ts";
 
 /** A chunk ends with the line that makes it this long, in characters. */

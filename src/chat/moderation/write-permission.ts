@@ -1,6 +1,6 @@
 // Decides who may send an event, as its declaration says (`by`). Who may speak in the room now: readers and muted users may not (MOD-6), in a
-// read-only room only moderators may (MOD-7), and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before
-// each request; moderation.ts sets the modes.
+// read-only room only moderators may (MOD-7), and in slow mode each user posts once in so many seconds (MOD-8). Made by parts.ts; its hooks
+// run before each request, and moderation.ts sets the modes.
 import { newestSince } from "../log/message-log.ts";
 import type { Answer, ErrorAnswer, RoomModes } from "../../protocol/chat-events.ts";
 import { isStaff, refuseReader, refuseUnlessModerator } from "../../protocol/roles.ts";

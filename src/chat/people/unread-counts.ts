@@ -1,5 +1,5 @@
 // Counts the messages of others that each reader of the room has not read, deleted ones left out, and those among them that mention the
-// reader, for the reports to the lobby. Called by room-facts.ts and parts.ts.
+// reader, for the room reports. Made by parts.ts, which hands it to features/directory/room-facts.ts.
 import { RecentMap } from "../../clock/recent-map.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";

@@ -1,6 +1,6 @@
 // The counters of the room on their way to the lobby, if there is one: they go along with the room's reports. A batch whose report or answer was lost is
-// sent again under the same id, so that the lobby counts it once (MET-2); until it has arrived, later counts wait. Called by
-// features/directory/listing.ts, and for the room's stats.
+// sent again under the same id, so that the lobby counts it once (MET-2); until it has arrived, later counts wait. Made by
+// parts.ts; features/directory/listing.ts sends them, and durable/chat-room.ts shows those that wait.
 import { Window } from "../../clock/rates.ts";
 import type { Meter, Counts } from "../../metrics/meter.ts";
 import type { CounterDelta } from "../../protocol/room-list.ts";

@@ -1,5 +1,5 @@
 // Runs the requests of a room: parses the payload, finds repeats, takes tokens, asks the parts whether they refuse, and runs the
-// operation, or has the moderation hook decide first. Called by chat.ts for the events of members and for features of the room's class, by
+// operation, or has the moderation hook decide first. Called by src/chat/chat.ts for the events of members and for features of the room's class, by
 // src/objects/asking.ts for callers without a connection, by shards/member-requests.ts for members in shards, and by room-calls.ts for custom
 // events from outside and for uploads.
 import { describeIssues } from "../../protocol/schemas/fields.ts";

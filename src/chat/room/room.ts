@@ -1,4 +1,4 @@
-// The room that its parts share: its log and state, its connections, and the clock. Made by chat.ts, which hands it to every
+// The room that its parts share: its log and state, its connections, and the clock. Made by src/chat/chat.ts, which hands it to every
 // part.
 import type {
   Counts,

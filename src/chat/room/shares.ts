@@ -1,5 +1,5 @@
-// A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by searching.ts, exporting.ts,
-// foreign-calls.ts and change-delivery.ts.
+// A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by sliced-work.ts,
+// src/chat/messages/exporting.ts, foreign-calls.ts and change-delivery.ts.
 import { digestOf } from "../../protocol/digest.ts";
 import { isFullFor, type Party, type ShareLimits } from "../../protocol/shares.ts";
 import type { MessageLog } from "../log/message-log.ts";

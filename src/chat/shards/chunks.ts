@@ -1,5 +1,5 @@
-// Gathers what a room sends to its shards in a turn, and makes chunks of it: items in a row for the same shards are one, encoded once. Called
-// by shards.ts.
+// Gathers what a room sends to its shards in a turn, and makes chunks of it: items in a row for the same shards are one, encoded once. Made
+// by reach.ts.
 import type { LogPosition, ShardItem, ShardChunk } from "../../protocol/shards.ts";
 import { encodeValue, hasBytes, ITEM_LEVELS_MAX } from "../../socketio/wire/value-text.ts";
 

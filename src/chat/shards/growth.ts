@@ -1,5 +1,5 @@
 // The number of shards of a room. The room adds a shard when the others have little space left, and sends the members of all shards home once
-// the crowd has gone. Made by shards.ts. SHD-1, SHD-11
+// the crowd has gone. Made by shards.ts. Rules: SHD-1, SHD-11.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { ShardReport } from "../../protocol/shards.ts";
 import type { Room } from "../room/room.ts";

@@ -1,5 +1,5 @@
-// A member's connection in a shard, as the room's parts see it for the time of a request. What they keep on it is gone with that. Called
-// by shards.ts.
+// A member's connection in a shard, as the room's parts see it for the time of a request. What they keep on it is gone with that. Made
+// by member-requests.ts.
 import type { ShardItem, ShardRequest } from "../../protocol/shards.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Connection, Membership } from "../room/room.ts";

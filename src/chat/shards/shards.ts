@@ -1,6 +1,7 @@
 // The shards of a big room: objects that hold sockets which the room has no space for. The room sends them all that it sends to its own
 // connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. parts.ts makes it;
-// durable/chat-room.ts passes the reports of shards on. SHD-2, SHD-8, SHD-10, SHD-13
+// durable/chat-room.ts passes the reports of shards on. Rules: SHD-2, SHD-8, SHD-10,
+// SHD-13.
 import type { Notice, Role } from "../../protocol/chat-events.ts";
 import {
   isShardChannel,

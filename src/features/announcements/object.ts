@@ -1,5 +1,5 @@
 // The Announcements object, one per deployment: stores the progress of each announcement for a day, one row each. If RELAY is `direct`, it
-// also stores the items that wait, and delivers them by its alarm. Called by http.ts, the consumers and src/rpc/transport.ts, by RPC (src/rpc/announcements.ts).
+// also stores the items that wait, and delivers them by its alarm. http.ts, consumer-ports.ts and src/rpc/transport.ts call it by RPC (AnnouncementsRpc).
 // An item is one of three: a part (a share of the destinations), a walk (the rest of a list of rooms, which becomes parts and a further
 // walk) or a look (users whom no lobby knew, to be looked for once more). A note says what came of a part, `over` which parts are not
 // tried again, and the total how many destinations and parts there are, once the walk has come to its end.

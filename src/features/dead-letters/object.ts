@@ -1,5 +1,5 @@
 // The DeadLetters object, one per deployment: keeps batches and parts of announcements that no room took, one row each (RLY-9, ANN-6).
-// Called by src/rpc/dead-letters.ts and http.ts.
+// src/rpc/dead-letters.ts and http.ts call it by RPC.
 import { DurableObject } from "cloudflare:workers";
 
 import { writeLog } from "../../settings/log.ts";

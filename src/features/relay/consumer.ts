@@ -1,6 +1,6 @@
 // Consumes the batches of links in the relay's queues. All that one queue batch holds for a room goes there in one call. Batches that a
-// room cannot take yet are retried; those that it never will take, or that were tried too often, become dead letters (RLY-9). Called by
-// worker/queue/consumer.ts.
+// room cannot take yet are retried; those that it never will take, or that were tried too often, become dead letters (RLY-9). Named by
+// index.ts, called by src/worker/queue/consumer.ts.
 import { waitAfter } from "../../clock/rates.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { callRooms } from "../../relay/call-rooms.ts";

@@ -1,4 +1,4 @@
-// Methods of a subclass that would hide those of the classes beneath it, which the types do not show to it. Called by chat-room.ts and
+// Methods of a subclass that would hide those of the classes beneath it, which the types do not show to it. Called by durable/chat-room.ts and
 // socketio-object.ts.
 
 /**

@@ -1,4 +1,4 @@
-// connect of `parley-rooms/engine`: passes the connections of Socket.IO clients to objects that run the package socket.io, which decide about
+// connect of `parley-rooms/engine`: passes the connections of Socket.IO clients to objects that run a stock server, which decides about
 // them as a server on Node does. Called by Workers.
 import { refuseUnknown, wholeNumber } from "../../protocol/given-options.ts";
 import { checkBasePath, enginePath } from "./base-path.ts";

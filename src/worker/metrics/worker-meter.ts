@@ -1,5 +1,6 @@
 // Counts the work of this isolate of the Worker, and sends the counter deltas to a lobby some seconds later, in one call for all requests
-// of that time and outside of their answers (MET-3). Called by app.ts and the queues' consumers.
+// of that time and outside of their answers (MET-3). Made by src/worker/deployment.ts; answers-counted.ts and the queues' consumers
+// count with it.
 import { hasPassed } from "../../clock/rates.ts";
 import type { LobbyRpc } from "../../rpc/lobby.ts";
 import { Meter } from "../../metrics/meter.ts";

@@ -1,5 +1,5 @@
 // Caches file-read permissions per user and room for a minute (FILE-4). A page shows many images again and again; without the cache each
-// of them would wake the room. Called by reading.ts.
+// of them would wake the room. Made by src/worker/deployment.ts; reading.ts asks it.
 import { RecentMap } from "../../../clock/recent-map.ts";
 
 /** After a ban or a deletion of the room, files are served no longer than this. */
