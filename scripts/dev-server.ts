@@ -3,7 +3,7 @@
 import path from "node:path";
 
 import { withCompression } from "../src/settings/compression-flags.ts";
-import { overridesFromEnvironment } from "./setting-names.ts";
+import { overridesFromEnvironment } from "./setting-overrides.ts";
 import { readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { helpOf } from "./help.ts";

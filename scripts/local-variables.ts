@@ -6,7 +6,8 @@ import path from "node:path";
 import { parseEnv } from "node:util";
 
 import { readSettings, type Settings } from "../src/settings/settings.ts";
-import { misspeltIn, overridesFromEnvironment } from "./setting-names.ts";
+import { misspeltIn } from "./misspelt-settings.ts";
+import { overridesFromEnvironment } from "./setting-overrides.ts";
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..");
 const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");

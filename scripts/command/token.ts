@@ -6,7 +6,7 @@ import { isRoomName } from "../../src/protocol/room-name.ts";
 import { claimNamesOf, readSettings, type Settings } from "../../src/settings/settings.ts";
 import { signToken, TokenVerifier } from "../../src/settings/tokens/tokens.ts";
 import { readLocalVariables, Unreadable } from "../doctor/facts.ts";
-import { overridesFromEnvironment } from "../setting-names.ts";
+import { overridesFromEnvironment } from "../setting-overrides.ts";
 
 const HELP = `Usage: npx parley-rooms token --user ID [OPTIONS]
 

@@ -5,7 +5,7 @@ import { DECLARED, type Setting } from "../../src/settings/declared.ts";
 import { KEY_RULE, warningsOf } from "../../src/settings/setting-rules.ts";
 import { readSettings, type Variables } from "../../src/settings/settings.ts";
 import { COMPRESSING_FLAG, FLAG } from "../chat-parts.ts";
-import { misspeltIn } from "../setting-names.ts";
+import { misspeltIn } from "../misspelt-settings.ts";
 import type { Facts } from "./facts.ts";
 import { error, note, warning, type Finding } from "./finding.ts";
 

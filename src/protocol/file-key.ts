@@ -1,4 +1,5 @@
-// Keys of files: one path segment that names the room, and sorts the files of a room by age. Used by rooms and the Worker.
+// Keys of files: one path segment that names the room, and sorts the files of a room by age. Used by src/chat, durable/chat-room.ts and
+// src/worker/api.
 //
 //   ROOM!EPOCH!TIMEID!MAC     `!` is in none of the parts, and stands in a URL as it is
 import { ROOM_NAME } from "./room-name.ts";

@@ -1,6 +1,6 @@
 // One test server in a process of its own: a deployment in workerd, with the settings of the environment. servers.ts starts it as
 // `node test/outside/server-process.ts DEPLOYMENT-FILE STATE-DIRECTORY`.
-import { overridesFromEnvironment } from "../../scripts/setting-names.ts";
+import { overridesFromEnvironment } from "../../scripts/setting-overrides.ts";
 import { onStop } from "../../scripts/stopping.ts";
 import { HOST, runDeployment } from "./deployment.ts";
 

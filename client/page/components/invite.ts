@@ -1,4 +1,4 @@
-// Invites others to the room by its address. The menu of the room and the first steps in an empty room call it.
+// Invites others to the room by its address. Called by menu-items.ts and row-view.tsx.
 import { t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";

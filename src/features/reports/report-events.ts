@@ -1,4 +1,4 @@
-// The events and answers about reports of abuse, for moderators. Made by reports.ts; the pages read it.
+// The events and answers about reports of abuse, for moderators. Made by reports.ts; `parley-rooms/features` exports the types for the pages.
 import type { Message } from "../../extension/extension.ts";
 
 /** A user who reported a message, with the reason. */
@@ -14,7 +14,7 @@ export type Resolution = "dismiss" | "delete" | "mute" | "ban";
 
 /** All reports of one message. */
 export interface Report {
-  /** The message's. */
+  /** Of the message. */
   readonly id: string;
   readonly seq: number;
   /** The user id and the name of the message's author. */

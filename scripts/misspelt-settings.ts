@@ -1,15 +1,5 @@
-// The names of settings: which the environment of this process gives, and which were probably meant. Called by dev-server.ts, local-variables.ts,
-// command/token.ts, doctor/settings.ts, and the process of a test server (test/outside/server-process.ts).
+// Finds misspelt names of settings, and says which were probably meant. Called by local-variables.ts and doctor/settings.ts.
 import { SETTING_NAMES } from "../src/settings/settings.ts";
-
-/** Settings that the environment of this process gives, which win over those of files; an empty value counts as none. */
-export function overridesFromEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, process.env[name]] as const).filter((entry): entry is [string, string] =>
-      Boolean(entry[1]),
-    ),
-  );
-}
 
 /** Two letters that changed places count as two. */
 const EDITS_MAX = 2;
