@@ -1,6 +1,6 @@
 // Holds the rules of the repository that the compiler does not.
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join, matchesGlob, relative } from "node:path";
+import { basename, dirname, join, matchesGlob, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { ROOT, sourcesIn, textOf } from "./host/repository.ts";
@@ -225,6 +225,44 @@ describe("docs/architecture.md", () => {
     const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const missing = folders.filter(({ name }) => !rows.some(([folder]) => `${folder}/`.startsWith(`src/${name}/`)));
     expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+
+  const sources = ["src", "durable", "client"].flatMap(sourcesIn);
+  const chapter = (title: string): string =>
+    textOf("docs/architecture.md").split(`## ${title}\n`)[1]!.split("\n## ", 1)[0]!;
+  const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+
+  it("says of each part by which words files outside of its folder are found", () => {
+    const table = [
+      ...chapter("Folders and their imports").matchAll(/^\| [\w ]+ \| (`src[^|]*)\| (`[^|]*)\|[^|]*\|$/gm),
+    ];
+    expect(table.length).toBeGreaterThan(10);
+    const lacking = table.flatMap(([, folders, also]) => {
+      const outside = sources.filter((file) => !quoted(folders!).some((folder) => file.startsWith(`${folder}/`)));
+      const isFound = (word: string): boolean =>
+        outside.some((file) => new RegExp(`(^|[-.])${word}s?[-.]`).test(basename(file)));
+      return quoted(also!).filter((word) => /^[a-z-]+$/.test(word) && !isFound(word));
+    });
+    expect(lacking).toEqual([]);
+  });
+
+  it("names, on the way of a post, functions of the files beside them", () => {
+    let file = "";
+    const strays: string[] = [];
+    const named = new Map<string, string>();
+    /** Named before, or beside the file before it. */
+    const found = (name: string): string => {
+      const path = name.includes("/") ? name : (named.get(name) ?? join(dirname(file), name));
+      named.set(basename(path), path);
+      return path;
+    };
+    for (const name of quoted(chapter("The way of a post").split("\n1. ")[1]!)) {
+      if (/\.tsx?$/.test(name)) file = found(name);
+      else if (/^#?\w+$/.test(name) && !/^[A-Z]+$/.test(name) && !new RegExp(`${name}\\b`).test(textOf(file)))
+        strays.push(`${name} in ${file}`);
+    }
+    expect(strays).toEqual([]);
+    expect(named.size).toBeGreaterThan(30);
   });
 });
 
