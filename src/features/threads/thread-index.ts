@@ -23,6 +23,9 @@ export interface ThreadReplies {
   readonly replies: readonly Reply[];
 }
 
+/** In a list that grows: a copy for each reply would make a thread of 100,000 cost five billion steps. */
+type Growing = Omit<ThreadReplies, "replies"> & { readonly replies: Reply[] };
+
 const partOf = (seq: number): number => Math.floor((seq - 1) / PART_SEQS);
 const endOf = (part: number): number => (part + 1) * PART_SEQS;
 const keyOf = (part: number): string => PREFIX + String(part).padStart(NUMBER_LENGTH, "0");
@@ -37,9 +40,9 @@ interface IndexPorts {
 export class ThreadIndex {
   readonly #ports: IndexPorts;
   /** `undefined` until somebody asks. */
-  #threads: Map<string, ThreadReplies> | undefined;
+  #threads: Map<string, Growing> | undefined;
   /** Those of the part of the log that is not full yet. */
-  #open = new Map<string, ThreadReplies>();
+  #open = new Map<string, Growing>();
   #through = 0;
 
   constructor(ports: IndexPorts) {
@@ -48,6 +51,10 @@ export class ThreadIndex {
 
   get all(): Iterable<ThreadReplies> {
     return this.#threads?.values() ?? [];
+  }
+
+  get size(): number {
+    return this.#threads?.size ?? 0;
   }
 
   get(id: string): ThreadReplies | undefined {
@@ -75,7 +82,7 @@ export class ThreadIndex {
     return looked;
   }
 
-  #note(threads: Map<string, ThreadReplies>, message: Message): void {
+  #note(threads: Map<string, Growing>, message: Message): void {
     const id = threadOf(message);
     if (id === undefined) return;
     const by = threads.get(id)?.by ?? this.#ports.authorOf(id);
@@ -94,9 +101,9 @@ export class ThreadIndex {
     this.#open = new Map();
   }
 
-  #load(firstSeq: number): Map<string, ThreadReplies> {
+  #load(firstSeq: number): Map<string, Growing> {
     const { state } = this.#ports;
-    const threads = new Map<string, ThreadReplies>();
+    const threads = new Map<string, Growing>();
     const gone: string[] = [];
     let next: number | undefined;
     for (const [key, stored] of state.list({ prefix: PREFIX })) {
@@ -114,15 +121,15 @@ export class ThreadIndex {
   }
 
   /** THR-4: a reply was deleted. */
-  forget({ seq }: Pick<Message, "seq">): void {
+  forget(id: string, { seq }: Pick<Message, "seq">): void {
     const { state } = this.#ports;
     const isOther = (reply: Reply): boolean => reply[0] !== seq;
-    for (const map of [this.#threads, this.#open]) if (map) keepReplies(map, isOther);
+    for (const map of [this.#threads, this.#open]) if (map) keepReplies(map, id, isOther);
     const key = keyOf(partOf(seq));
-    const stored = state.get(key) as ThreadReplies[] | undefined;
+    const stored = state.get(key) as Growing[] | undefined;
     if (!stored) return;
     const left = new Map(stored.map((thread) => [thread.id, thread]));
-    keepReplies(left, isOther);
+    keepReplies(left, id, isOther);
     state.put(key, [...left.values()]);
   }
 
@@ -132,18 +139,21 @@ export class ThreadIndex {
   }
 }
 
-function add(threads: Map<string, ThreadReplies>, more: ThreadReplies): void {
+function add(threads: Map<string, Growing>, more: ThreadReplies): void {
   const known = threads.get(more.id);
-  threads.set(more.id, known ? { ...known, replies: [...known.replies, ...more.replies] } : more);
+  if (known) known.replies.push(...more.replies);
+  else threads.set(more.id, { ...more, replies: [...more.replies] });
 }
 
-const dropBefore = (threads: Map<string, ThreadReplies>, firstSeq: number): void =>
-  keepReplies(threads, ([seq]) => seq >= firstSeq);
+function dropBefore(threads: Map<string, Growing>, firstSeq: number): void {
+  for (const [id, { replies }] of threads)
+    if (replies[0]![0] < firstSeq) keepReplies(threads, id, ([seq]) => seq >= firstSeq);
+}
 
-function keepReplies(threads: Map<string, ThreadReplies>, isKept: (reply: Reply) => boolean): void {
-  for (const [id, thread] of threads) {
-    const replies = thread.replies.filter(isKept);
-    if (replies.length === 0) threads.delete(id);
-    else if (replies.length < thread.replies.length) threads.set(id, { ...thread, replies });
-  }
+function keepReplies(threads: Map<string, Growing>, id: string, isKept: (reply: Reply) => boolean): void {
+  const thread = threads.get(id);
+  if (!thread) return;
+  const replies = thread.replies.filter(isKept);
+  if (replies.length === 0) threads.delete(id);
+  else threads.set(id, { ...thread, replies });
 }

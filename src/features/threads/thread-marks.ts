@@ -9,6 +9,9 @@ const PAGES_MAX = 40;
 /** Of one user: those that they saw, followed or left last. */
 export const MARKS_PER_USER_MAX = 100;
 
+/** In place of the `seq` of a thread: how far the user had seen the threads whose marks made room. */
+const FORGOTTEN = 0;
+
 /** By the `seq` of the first message of a thread. `seen` is negative where the user left it: `-1 - seen`. */
 type Marks = ReadonlyArray<readonly [thread: number, seen: number]>;
 
@@ -28,13 +31,21 @@ export class ThreadMarks {
 
   get(user: string, thread: number): ThreadMark | undefined {
     const mark = this.#marks.get(user)?.find(([seq]) => seq === thread)?.[1];
-    return mark === undefined ? undefined : { seen: mark < 0 ? -1 - mark : mark, isLeft: mark < 0 };
+    return mark === undefined ? undefined : { seen: seenOf(mark), isLeft: mark < 0 };
+  }
+
+  /** How far a user has seen the threads that have no mark. */
+  forgotten(user: string): number {
+    return this.get(user, FORGOTTEN)?.seen ?? 0;
   }
 
   set(user: string, thread: number, { seen, isLeft }: ThreadMark): void {
-    const others = (this.#marks.get(user) ?? []).filter(([seq]) => seq !== thread);
-    const mark = [thread, isLeft ? -1 - seen : seen] as const;
-    this.#marks.set(user, [...others, mark].slice(-MARKS_PER_USER_MAX));
+    const others = (this.#marks.get(user) ?? []).filter(([seq]) => seq !== thread && seq !== FORGOTTEN);
+    const marks = [...others, [thread, isLeft ? -1 - seen : seen] as const];
+    const kept = marks.slice(-MARKS_PER_USER_MAX);
+    const gone = marks.slice(0, -MARKS_PER_USER_MAX).map(([, mark]) => seenOf(mark));
+    const forgotten = Math.max(this.forgotten(user), ...gone);
+    this.#marks.set(user, forgotten > 0 ? [[FORGOTTEN, forgotten], ...kept] : kept);
   }
 
   /** Writes one row per changed page. @throws a storage error; the next call writes the rest */
@@ -46,3 +57,5 @@ export class ThreadMarks {
     return (this.#stored ??= new PagedMap<Marks>(pagesIn(this.#state, "thread-marks:"), PAGES_MAX));
   }
 }
+
+const seenOf = (mark: number): number => (mark < 0 ? -1 - mark : mark);

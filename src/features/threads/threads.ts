@@ -10,6 +10,7 @@ import { withChange } from "../../chat/log/change.ts";
 import type { MessageLog } from "../../chat/log/message-log.ts";
 import type { ChatBase } from "../../chat/parts.ts";
 import { fitFirst, fitLast } from "../../chat/room/fitting.ts";
+import { payerOf } from "../../chat/room/guests.ts";
 import type { MadeChange, RoomPart } from "../../chat/room/room-part.ts";
 import { waitingHandler, type Caller, type Reply } from "../../chat/room/operation.ts";
 import type { Room } from "../../chat/room/room.ts";
@@ -22,6 +23,8 @@ export const SLICE_MESSAGES = 512;
 /** Questions that may wait for that at once, and of them those of one user (CHAT-10). */
 export const WAITING_MAX = 32;
 export const WAITING_PER_USER_MAX = 4;
+/** To find the user's among so many threads of a room takes as long as to look at a message. */
+const THREADS_PER_MESSAGE = 4;
 /** `retryAfterMs` if there are more. */
 const BUSY_RETRY_MS = 1000;
 
@@ -41,7 +44,7 @@ export class Threads implements RoomPart {
   #store!: ThrottledRun;
   readonly operations = [
     waitingHandler(THREADS, (caller, payload, reply) =>
-      this.#ask(caller, reply, (log) => this.#list(log, caller, payload)),
+      this.#ask(caller, reply, (log) => this.#list(log, caller, payload), true),
     ),
     waitingHandler(THREAD, (caller, payload, reply) =>
       this.#ask(caller, reply, (log) => this.#page(log, caller, payload)),
@@ -85,9 +88,10 @@ export class Threads implements RoomPart {
 
   /** THR-4. */
   onChanged({ kind, posted }: MadeChange): void {
-    if (kind !== "deleted" || threadOf(posted) === undefined) return;
+    const thread = kind === "deleted" ? threadOf(posted) : undefined;
+    if (thread === undefined) return;
     try {
-      this.#index.forget(posted);
+      this.#index.forget(thread, posted);
     } catch (error) {
       this.#room.reportProblem("a deleted reply could not be taken out of its thread", error);
     }
@@ -102,12 +106,21 @@ export class Threads implements RoomPart {
       refused(refuse("UNAVAILABLE", "The room closes; ask again in a moment.", BUSY_RETRY_MS));
   }
 
-  /** Answers once the index has all messages of the log. */
+  /**
+   * Answers once the index has all messages of the log.
+   * @param looksAtAll whether the answer looks at all threads of the room, which the user pays for as searches do (SRCH-9)
+   */
   #ask<Given>(
     caller: Caller,
     reply: Reply<Given | ErrorAnswer>,
     answer: (log: MessageLog) => Given | ErrorAnswer,
+    looksAtAll = false,
   ): void {
+    const taking = looksAtAll ? this.#chat.readAllowance.ask(payerOf(caller), this.#room.now()) : undefined;
+    if (taking?.ok === false)
+      return reply(
+        refuse("RATE_LIMITED", "Rate limit exceeded: you have asked for threads too often.", taking.retryAfterMs),
+      );
     const party = this.#room.partyOf(caller);
     if (this.#questions.isFullFor(party))
       return reply(
@@ -121,6 +134,7 @@ export class Threads implements RoomPart {
         return this.#index.isComplete(log);
       });
       if (isKnown === false) return true;
+      if (looksAtAll) looked += Math.ceil(this.#index.size / THREADS_PER_MESSAGE);
       reply((isKnown && this.#room.read(answer)) ?? refuse("INTERNAL", "The threads could not be read."));
       return false;
     };
@@ -222,7 +236,7 @@ export class Threads implements RoomPart {
     const wrote = thread.replies.findLast(([, sender]) => sender === user)?.[0] ?? (isFirst ? seq : 0);
     const mark = this.#marks.get(user, seq);
     const following = mark ? !mark.isLeft || wrote > mark.seen : wrote > 0;
-    const seenSeq = Math.max(mark?.seen ?? 0, wrote);
+    const seenSeq = Math.max(mark?.seen ?? this.#marks.forgotten(user), wrote);
     const isNew = ([at, sender]: ThreadReplies["replies"][number]): boolean => at > seenSeq && sender !== user;
     return { seq, following, unread: following ? thread.replies.filter(isNew).length : 0, seenSeq };
   }

@@ -12,7 +12,9 @@ import {
 import { REPLIES_LIMIT_MAX, THREADS_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import type { Message, Thread } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
+import { hall } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
+import { READ_MESSAGES_LIMIT, ReadAllowance } from "../../../src/chat/room/read-allowance.ts";
 import { sleep } from "../../host/moderated-room.ts";
 
 const OK = { ok: true };
@@ -217,6 +219,22 @@ describe("THR-3: what is new", () => {
     expect(await ada.ask("threads", {}), "the first one made room").toMatchObject({ unread: MARKS_PER_USER_MAX });
   });
 
+  it("of more threads than have marks stays seen, and what comes then is new", async () => {
+    const { room, ada, ben } = await cast();
+    const ids: string[] = [];
+    for (let at = 0; at < MARKS_PER_USER_MAX + 5; at++) ids.push(await post(ada, "first"));
+    for (const id of ids) {
+      await post(ben, "reply", id);
+      await ada.ask("read-thread", { id, seq: room.log.lastSeq });
+      room.shell.advance(200);
+    }
+    expect(await ada.ask("threads", {})).toMatchObject({ unread: 0 });
+    room.shell.advance(MARKS_STORE_INTERVAL_MS);
+    sleep(room);
+    await post(ben, "another", ids[0]);
+    expect(await ada.ask("threads", { limit: 1 })).toMatchObject({ unread: 1, threads: [{ id: ids[0], unread: 1 }] });
+  });
+
   it("refuses marks of what is not there", async () => {
     const { ada } = await cast();
     const id = await post(ada, "first");
@@ -296,6 +314,44 @@ describe("THR-5: what it costs", () => {
     await room.pass(5000);
     expect(asking.answer).toEqual({ ok: true, threads: [], unread: 0, hasMore: false });
   });
+});
+
+it("THR-6: who lists the threads of a room pays as for searches, and waits after too many", async () => {
+  const readAllowance = new ReadAllowance();
+  const room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { readAllowance });
+  const ada = await room.join("ada");
+  for (let at = 0; at < 9; at++) await post(ada, "reply", await post(ada, "first"));
+  const pay = (looked: number): void => readAllowance.pay("ada", { looked, reckoned: 0 }, room.shell.nowMs);
+  expect(await ada.ask("threads", {})).toMatchObject(OK);
+  room.shell.advance(60_000);
+  pay(READ_MESSAGES_LIMIT.burst - 3);
+  expect(await ada.ask("threads", {}), "looks at nine threads").toMatchObject(OK);
+  expect(await ada.ask("threads", {})).toMatchObject({ error: { code: "RATE_LIMITED" } });
+  expect(await ada.ask("thread", { id: "e1-1" })).toMatchObject(OK);
+  room.shell.advance(1000);
+  expect(await ada.ask("threads", {})).toMatchObject(OK);
+});
+
+it("in a room that grew beyond one object, members of shards ask, read and follow, and their other tabs hear of it", async () => {
+  const { big, ada, ben } = await hall();
+  const tab = await big.join("ben", 1);
+  const answerOf = async (client: Client, event: string, payload: object) => {
+    const call = client.call(event, payload);
+    await big.pass(1000);
+    return call.answer;
+  };
+  const { id } = await answerOf(ben, "chat-message", { content: "first" });
+  await answerOf(ada, "chat-message", { content: "reply", replyTo: id });
+  expect(await answerOf(ben, "threads", {})).toMatchObject({ threads: [{ id, replies: 1, unread: 1 }], unread: 1 });
+  expect(await answerOf(tab, "thread", { id })).toMatchObject({ messages: [{ content: "reply" }] });
+  expect(await answerOf(tab, "read-thread", { id, seq: 2 })).toEqual(OK);
+  expect(await answerOf(ben, "follow-thread", { id, on: false })).toEqual(OK);
+  for (const one of [ben, tab])
+    expect(one.received("thread-seen")).toEqual([
+      { id, seenSeq: 2, following: true },
+      { id, seenSeq: 2, following: false },
+    ]);
+  expect(ada.received("thread-seen")).toEqual([]);
 });
 
 it("THR-6: so many questions of one user wait, and one more is refused", async () => {
