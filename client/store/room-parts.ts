@@ -161,8 +161,8 @@ export class RoomParts {
       onEdit(deleted, () => {
         const known = timeline.find(deleted.id);
         if (known && !known.deleted && known.sender !== this.#self) this.reading.removed(known.seq);
-        timeline.remove(deleted);
         threads.deleted(deleted);
+        timeline.remove(deleted);
       }),
     );
     room.on("reaction", (reaction) => onEdit(reaction, () => inAll((one) => one.react(reaction, this.#self))));
@@ -287,7 +287,12 @@ export class RoomParts {
         const { id, seq, timestamp } = state.answer;
         this.#holds.sent(timestamp, isStaff(this.#role) ? 0 : this.#modes.slowModeSeconds);
         const name = this.#welcome?.name ?? this.#self;
-        timeline.confirm({ id, seq, timestamp, room: this.room.room, sender: this.#self, name, ...draft }, this.#self);
+        const thread = draft.replyTo === undefined ? undefined : this.threads.threadOfAnswer(draft.replyTo);
+        const sender = this.#self;
+        const message = { id, seq, timestamp, room: this.room.room, sender, name, ...draft };
+        const sent = thread === undefined ? message : { ...message, thread };
+        timeline.confirm(sent, sender);
+        this.threads.sent(sent);
         break;
       }
       case "elsewhere":

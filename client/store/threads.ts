@@ -1,5 +1,6 @@
 // Threads: those that somebody opened with their replies, the list of those in which the user takes part, and the replies to messages of the
-// stream. Each is asked for when it is drawn first, and follows the room's events from then on. room-parts.ts owns it.
+// stream. Each is asked for when it is drawn first, and again when it is drawn after a break; it follows the room's events meanwhile.
+// room-parts.ts owns it.
 import type {
   ErrorAnswer,
   Message,
@@ -43,10 +44,15 @@ export class Threads implements ThreadsApi {
   readonly #opened = new Map<string, Opened>();
   /** The list; `undefined` until it was asked for. */
   #own: readonly Thread[] | undefined;
+  /** The messages of the list, which follow edits and deletions. */
+  readonly #listed = new Timeline();
+  /** Threads of messages that are not loaded, of which the room was asked whether the user takes part in them. */
+  readonly #asked = new Set<string>();
   #ownProblem: SendFailure | undefined;
   readonly #ownState = steady<OwnThreads>();
   #isRefreshing = false;
   readonly #counted = remembering(repliesIn);
+  readonly #shown = remembering(asTheyAre);
 
   constructor(ports: ThreadsPorts) {
     this.#ports = ports;
@@ -56,7 +62,9 @@ export class Threads implements ThreadsApi {
 
   /** @param id of its first message */
   of(id: string): ThreadState {
-    return this.#open(id).state;
+    const opened = this.#open(id);
+    if (opened.isBehind) void this.#load(opened);
+    return opened.state;
   }
 
   #open(id: string): Opened {
@@ -78,12 +86,14 @@ export class Threads implements ThreadsApi {
     if (opened.isLoading) return;
     const { room, changed, names, know, self } = this.#ports;
     opened.isLoading = true;
+    if (before === undefined) opened.isBehind = false;
     const answer = await settled(room.ask("thread", { id: opened.id, before }));
     opened.isLoading = false;
     if ("error" in answer) opened.problem = answer.error;
     else {
       const { thread, messages } = answer;
       opened.loaded(answer, before !== undefined, self());
+      this.#own = this.#own?.map((one) => (one.id === thread.id ? thread : one));
       names.noteAuthors(messages.toReversed());
       know(thread.first ? [thread.first, ...messages] : messages);
     }
@@ -111,17 +121,21 @@ export class Threads implements ThreadsApi {
       this.#own = [];
       void this.refresh();
     }
-    const threads = this.#own;
+    const threads = this.#shown(this.#own, this.#listed.messages);
     const unread = threads.filter((thread) => thread.unread > 0).length;
     return this.#ownState({ threads, unread, problem: this.#ownProblem });
   }
 
   /** Asks for the list again, if anybody has it. */
   async refresh(): Promise<void> {
-    const { room, changed, isOn } = this.#ports;
+    const { room, changed, isOn, self } = this.#ports;
     if (!this.#own || !isOn()) return;
     const answer = await settled(room.ask("threads", { limit: LIST_LIMIT }));
-    if ("ok" in answer) this.#own = answer.threads;
+    if ("ok" in answer) {
+      this.#own = answer.threads;
+      this.#listed.replace(messagesOf(answer.threads), { earlier: false, later: false }, self());
+      for (const thread of answer.threads) this.#opened.get(thread.id)?.follow(thread);
+    }
     this.#ownProblem = "error" in answer ? answer.error : undefined;
     changed();
   }
@@ -147,60 +161,112 @@ export class Threads implements ThreadsApi {
 
   // ---- the room's events -----------------------------------------------------------------------------------
 
-  /** What was missed is loaded again. */
+  /** What was missed is loaded again: the list, and each thread when it is drawn next. */
   welcome(): void {
     if (!this.#ports.isOn()) return;
     void this.refresh();
-    for (const opened of this.#opened.values()) void this.#load(opened);
+    this.#asked.clear();
+    for (const [id, opened] of this.#opened) {
+      // Nobody has drawn it since the welcome before.
+      if (opened.isBehind) this.#opened.delete(id);
+      // A request that is under way is answered on this connection.
+      opened.isBehind = !opened.isLoading;
+    }
+    this.#ports.changed();
   }
 
   restart(): void {
     this.#opened.clear();
+    this.#asked.clear();
+    this.#listed.restart();
     this.#own &&= [];
   }
 
   posted(message: Message): void {
-    const id = threadOf(message);
-    if (id === undefined || message.deleted) return;
-    const { timeline, self } = this.#ports;
-    const isOwn = message.sender === self();
-    this.#opened.get(id)?.timeline.add(message, self());
-    this.#change(id, (thread) => withReply(thread, message, isOwn));
-    const known = this.#own?.some((thread) => thread.id === id);
-    if (known) this.#own = this.#own!.toSorted((a, b) => (b.last?.seq ?? 0) - (a.last?.seq ?? 0));
-    const first = timeline.find(id);
-    // The first reply to a message of the user, and their own first reply. Of a message that is not loaded the room knows the author.
-    if (!known && (isOwn || !first || first.sender === self())) this.#refreshSoon();
+    this.#replied(message, (timeline, self) => timeline.add(message, self));
   }
 
-  deleted({ id, by }: Pick<MessageDeleted, "id" | "by">): void {
-    for (const { id: thread, timeline } of this.#opened.values()) {
-      if (!timeline.find(id)) continue;
-      timeline.remove({ id, by });
-      if (id !== thread) this.#change(thread, (one) => ({ ...one, replies: one.replies - 1 }));
+  /** The room has stored a message of the user. It may not be shown to its crowd. */
+  sent(message: Message): void {
+    this.#replied(message, (timeline, self) => timeline.confirm(message, self));
+  }
+
+  #replied(message: Message, apply: (timeline: Timeline, self: string) => void): void {
+    const id = threadOf(message);
+    if (id === undefined || message.deleted) return;
+    const { timeline } = this.#ports;
+    const self = this.#ports.self();
+    const isOwn = message.sender === self;
+    const opened = this.#opened.get(id);
+    if (opened) apply(opened.timeline, self);
+    this.#change(id, (thread) => withReply(thread, message, isOwn));
+    if (this.#own?.some((thread) => thread.id === id)) {
+      apply(this.#listed, self);
+      this.#own = this.#own.toSorted((a, b) => (b.last?.seq ?? 0) - (a.last?.seq ?? 0));
+      return;
     }
-    if (this.#own?.some(({ last, unread }) => last?.id === id || unread > 0)) this.#refreshSoon();
+    const first = timeline.find(id) ?? opened?.timeline.find(id);
+    // The first reply to a message of the user, and their own first reply.
+    if (isOwn || first?.sender === self) this.#refreshSoon();
+    else if (!first && !opened?.thread) void this.#askWhose(id);
+  }
+
+  /** Only once: a reply to an old message comes to everybody in the room at the same time. */
+  async #askWhose(id: string): Promise<void> {
+    if (this.#own === undefined || this.#asked.has(id)) return;
+    this.#asked.add(id);
+    const answer = await settled(this.#ports.room.ask("thread", { id, limit: 1 }));
+    if ("ok" in answer && answer.thread.following) this.#refreshSoon();
+    if ("error" in answer && answer.error.code !== "NOT_FOUND") this.#asked.delete(id);
+  }
+
+  /** The thread of the answer to a message, if that is not the message itself (THR-1). */
+  threadOfAnswer(id: string): string | undefined {
+    const answered = this.#find(id);
+    return answered && threadOf(answered);
+  }
+
+  #find(id: string): Message | undefined {
+    for (const one of [this.#ports.timeline, ...this.#timelines]) {
+      const found = one.find(id);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  get #timelines(): Timeline[] {
+    return [this.#listed, ...Array.from(this.#opened.values(), ({ timeline }) => timeline)];
+  }
+
+  /** Call it before the stream forgets the message. */
+  deleted({ id, by }: Pick<MessageDeleted, "id" | "by">): void {
+    const gone = this.#find(id);
+    for (const one of this.#timelines) one.remove({ id, by });
+    if (gone?.deleted) return;
+    const thread = gone && threadOf(gone);
+    if (thread !== undefined) this.#change(thread, (one) => withoutReply(one, gone!, this.#ports.self()));
+    const isCounted = this.#own?.some(({ last, unread }) => (gone ? last?.id === id : unread > 0));
+    if (isCounted) this.#refreshSoon();
   }
 
   /** A message was edited, or has other reactions. */
   changedBy(apply: (timeline: Timeline) => void): void {
-    for (const { timeline } of this.#opened.values()) apply(timeline);
+    for (const one of this.#timelines) apply(one);
   }
 
   seen({ id, seenSeq, following }: ThreadSeen): void {
-    this.#change(id, (thread) => {
-      const isAll = !following || seenSeq >= (thread.last?.seq ?? 0);
-      return { ...thread, seenSeq, following, ...(isAll && { unread: 0 }) };
-    });
+    const isAll = ({ last }: Thread): boolean => !following || seenSeq >= (last?.seq ?? 0);
+    this.#change(id, (thread) => ({ ...thread, seenSeq, following, ...(isAll(thread) && { unread: 0 }) }));
     if (!following) this.#own = this.#own?.filter((thread) => thread.id !== id);
-    else if (!this.#own?.some((thread) => thread.id === id)) this.#refreshSoon();
+    // Of some replies that the user has not seen the room knows how many they are.
+    else if (!this.#own?.some((thread) => thread.id === id && isAll(thread))) this.#refreshSoon();
     this.#ports.changed();
   }
 
   /** Changes a thread in the list, and the opened one. */
   #change(id: string, change: (thread: Thread) => Thread): void {
-    const opened = this.#opened.get(id);
-    if (opened?.thread) opened.thread = change(opened.thread);
+    const { thread } = this.#opened.get(id) ?? {};
+    if (thread) this.#opened.get(id)!.follow(change(thread));
     this.#own = this.#own?.map((thread) => (thread.id === id ? change(thread) : thread));
   }
 }
@@ -213,6 +279,8 @@ class Opened {
   readonly timeline = new Timeline();
   thread: Thread | undefined;
   isLoading = false;
+  /** It may lack what came while the connection was lost. */
+  isBehind = false;
   problem: SendFailure | undefined;
   readonly #state = steady<ThreadState>();
   readonly #replies = remembering((messages: readonly Message[]) =>
@@ -239,6 +307,11 @@ class Opened {
     });
   }
 
+  /** It has other counts. Before its replies have come, there is nothing to count. */
+  follow(thread: Thread): void {
+    this.thread &&= thread;
+  }
+
   /** @param isEarlier a page before those that are loaded */
   loaded({ thread, messages, hasMore }: Loaded, isEarlier: boolean, self: string): void {
     const { timeline } = this;
@@ -262,4 +335,32 @@ function withReply(thread: Thread, message: Message, isOwn: boolean): Thread {
     people: withPerson(thread.people, sender),
     ...(isOwn ? { following: true, unread: 0, seenSeq: seq } : thread.following && { unread: thread.unread + 1 }),
   };
+}
+
+function withoutReply(thread: Thread, { seq, sender }: Message, self: string): Thread {
+  const isNew = thread.following && sender !== self && seq > thread.seenSeq;
+  return {
+    ...thread,
+    replies: Math.max(0, thread.replies - 1),
+    unread: isNew ? Math.max(0, thread.unread - 1) : thread.unread,
+  };
+}
+
+/** The first messages of threads, and the newest replies, ascending. */
+const messagesOf = (threads: readonly Thread[]): Message[] => {
+  const messages = threads.flatMap(({ first, last }) => [first, last].filter((one) => one !== undefined));
+  return messages.sort((a, b) => a.seq - b.seq);
+};
+
+/** Threads with those messages as they are now. */
+function asTheyAre(threads: readonly Thread[], messages: readonly Message[]): readonly Thread[] {
+  const now = new Map(messages.map((message) => [message.id, message]));
+  return threads.map((thread) => {
+    const { first, last } = thread;
+    return {
+      ...thread,
+      ...(first && { first: now.get(first.id) ?? first }),
+      ...(last && { last: now.get(last.id) ?? last }),
+    };
+  });
 }

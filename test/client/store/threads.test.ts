@@ -121,21 +121,109 @@ it("what was missed while away is loaded again", async () => {
   await post("ben", "new", first);
   await world.room.ask("delete-message", { user: "ben", name: "ben", role: "member" }, { id: old });
   await world.up();
+  void ada.threads.of(first);
+  await world.pass(50);
   expect(replies(ada, first)).toEqual(["new"]);
   expect(own(ada)).toEqual([["first", 1, 1]]);
+});
+
+/** @returns the events that a store asks the room for from now on */
+function askedBy({ room }: RoomStore): string[] {
+  const asked: string[] = [];
+  const ask = room.ask.bind(room);
+  room.ask = ((event: string, payload: never) => {
+    asked.push(event);
+    return ask(event as never, payload);
+  }) as typeof room.ask;
+  return asked;
+}
+
+it("after a break those are loaded again that somebody draws, and the others when they are drawn again", async () => {
+  const ids = [await post("ben", "one"), await post("ben", "two"), await post("ben", "three")];
+  const [one, two] = ids as [string, string];
+  const ada = await world.enter("ada");
+  for (const id of ids) void ada.threads.of(id);
+  await world.pass(50);
+  const asked = askedBy(ada);
+  const draw = ada.subscribe(() => void ada.threads.of(one));
+  await world.down();
+  await post("ben", "to one", one);
+  await post("ben", "to two", two);
+  await world.up();
+  const questions = (): number => asked.filter((event) => event === "thread").length;
+  expect([replies(ada, one), questions()]).toEqual([["to one"], 1]);
+  void ada.threads.of(two);
+  await world.pass(50);
+  expect([replies(ada, two), questions()]).toEqual([["to two"], 2]);
+  draw();
+});
+
+it("a reply to a message that is not loaded makes each user ask once whether it is theirs, and not for the list", async () => {
+  const first = await post("ada", "first");
+  await world.post("ben", 60);
+  const [ada, cy] = [await world.enter("ada"), await world.enter("cy")];
+  for (const store of [ada, cy]) expect(own(store)).toEqual([]);
+  await world.pass(100);
+  const asked = askedBy(cy);
+  await post("ben", "to the first", first);
+  await post("ben", "and again", first);
+  await world.pass(3000);
+  expect(own(ada)).toEqual([["first", 2, 2]]);
+  expect([own(cy), asked]).toEqual([[], ["thread"]]);
+});
+
+it("the list has its messages as they are: edited, deleted, and without deleted replies", async () => {
+  const [ada, ben] = [await world.enter("ada"), await world.enter("ben")];
+  const first = await post("ada", "first");
+  const reply = await post("ben", "reply", first);
+  await post("ben", "last", first);
+  expect(own(ada)).toEqual([]);
+  await world.pass(50);
+  expect(own(ada)).toEqual([["first", 2, 2]]);
+  await ada.edit(first, "first, edited");
+  await ben.remove(reply);
+  await world.pass(50);
+  expect(own(ada)).toEqual([["first, edited", 1, 1]]);
+  await ada.remove(first);
+  await world.pass(50);
+  expect(ada.threads.own.threads).toMatchObject([{ first: { deleted: true, content: "" }, replies: 1, unread: 1 }]);
+});
+
+it("what another device has seen of a thread is seen here, the rest is not", async () => {
+  const [ada, tab] = [await world.enter("ada"), await world.enter("ada")];
+  const first = await post("ada", "first");
+  await post("ben", "one", first);
+  void [ada.threads.own, tab.threads.own, tab.threads.of(first)];
+  await world.pass(50);
+  await post("ben", "two", first);
+  expect(own(tab)).toEqual([["first", 2, 2]]);
+  await ada.ask("read-thread", { id: first, seq: 2 });
+  await world.pass(3000);
+  expect([own(tab), tab.threads.of(first).thread?.unread]).toEqual([[["first", 2, 1]], 1]);
+});
+
+it("the user's own reply is there as soon as the room has it, in its thread, also where a crowd is not shown it", async () => {
+  world.begin({ crowdMembers: 2, crowdShownRate: 1 });
+  const [ada] = [await world.enter("ada"), await world.enter("ben"), await world.enter("cyd")];
+  const first = await post("ben", "first");
+  await world.pass(1100);
+  const reply = await post("ben", "reply", first);
+  await world.pass(1100);
+  void ada.threads.of(first);
+  await world.pass(50);
+  await world.post("dan", 2);
+  await ada.send("mine", { replyTo: reply });
+  await world.pass(50);
+  expect(replies(ada, first)).toEqual(["reply", "mine"]);
+  expect(ada.threads.of(first).thread).toMatchObject({ replies: 2, following: true });
+  expect([ada.threads.repliesTo(first)?.count, ada.threads.repliesTo(reply)]).toEqual([2, undefined]);
 });
 
 it("nothing is asked for before somebody wants threads", async () => {
   const first = await post("ada", "first");
   await post("ben", "reply", first);
   const ada = await world.enter("ada");
-  const asked: string[] = [];
-  const { room } = ada;
-  const ask = room.ask.bind(room);
-  room.ask = ((event: string, payload: never) => {
-    asked.push(event);
-    return ask(event as never, payload);
-  }) as typeof room.ask;
+  const asked = askedBy(ada);
   await post("ben", "another", first);
   expect(ada.threads.repliesTo(first)).toMatchObject({ count: 2 });
   await world.pass(3000);
