@@ -1,6 +1,6 @@
 // Holds the rules of source files that neither compiler nor lint knows: their length, their comments, the purity of the cores.
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { ROOT, sourcesIn, textOf } from "./host/repository.ts";
@@ -59,6 +59,25 @@ describe("source files", () => {
         .map((name) => `${file}: ${name}`);
     });
     expect(stale).toEqual([]);
+  });
+
+  it("are imported by the files that make them, as their headers say", () => {
+    const sources = ["src", "durable", "client", "scripts"].flatMap(sourcesIn);
+    const importsOf = (file: string): string[] =>
+      [...textOf(file).matchAll(/"(\.[^"]+)"/g)].map(([, to]) => join(dirname(file), to!));
+    const made = sources.flatMap((file) => {
+      const [header] = /^(?:\/\/.*\n)*/.exec(textOf(file))!;
+      const words = header.replaceAll(/\n\/\/ */g, " ");
+      return [...words.matchAll(/\b[Mm]ade (?:by|in) ([\w./-]+\.tsx?)\b/g)].map(([, maker]) => ({
+        file,
+        maker: maker!,
+      }));
+    });
+    expect(made.length).toBeGreaterThan(30);
+    const wrong = made.filter(
+      ({ file, maker }) => !sources.some((one) => `/${one}`.endsWith(`/${maker}`) && importsOf(one).includes(file)),
+    );
+    expect(wrong).toEqual([]);
   });
 
   const CORES = ["clock", "storage", "protocol", "metrics", "socketio", "chat", "relay", "features"].map((name) =>
