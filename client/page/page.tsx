@@ -13,6 +13,7 @@ import { Layers } from "./layers.ts";
 import { addressIn, hashOf, readable, type Address } from "./state/address.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { direction, language, startLanguage, t } from "./state/language.ts";
+import { prepareTimes } from "./state/times.ts";
 import { bare } from "./state/names.ts";
 import { takeReturned } from "./state/sign-in.ts";
 import { Notifier } from "./state/notifier.ts";
@@ -82,7 +83,10 @@ addEventListener("pagehide", () => {
   notifier.putAside();
 });
 
-void startLanguage().then(open);
+void startLanguage().then(() => {
+  open();
+  requestAnimationFrame(() => setTimeout(prepareTimes));
+});
 // After the page itself: it fetches what a page without a network needs.
 addEventListener("load", () => void navigator.serviceWorker?.register("service-worker.js").catch(() => {}));
 

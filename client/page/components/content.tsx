@@ -9,8 +9,17 @@ import type { ViewProps } from "./chat-props.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { Button } from "./controls.tsx";
 
-/** A few emoji and nothing else. As a string: not all readers of this file know the flag. */
-const EMOJI_ALONE = new RegExp(String.raw`^(?:\p{RGI_Emoji}\s?){1,6}$`, "v");
+/** What may be a few emoji and nothing else. */
+const MAYBE_EMOJI = /^\p{Emoji}\P{L}*$/u;
+let emojiAlone: RegExp | undefined;
+
+/** Whether a text is a few emoji and nothing else. The expression takes long to make and to try. */
+function isEmojiAlone(content: string): boolean {
+  if (!MAYBE_EMOJI.test(content)) return false;
+  // As a string: not all readers of this file know the flag.
+  emojiAlone ??= new RegExp(String.raw`^(?:\p{RGI_Emoji}\s?){1,6}$`, "v");
+  return emojiAlone.test(content);
+}
 
 interface ContentProps extends ViewProps {
   /** Of the message. */
@@ -36,7 +45,7 @@ export function Content({ view, id, content, mentions, time, edited = "" }: Cont
     <>
       <div
         ref={box}
-        class={`content ${isOpen ? "whole" : isCut ? "cut" : ""} ${EMOJI_ALONE.test(content) ? "emoji-alone" : ""}`}
+        class={`content ${isOpen ? "whole" : isCut ? "cut" : ""} ${isEmojiAlone(content) ? "emoji-alone" : ""}`}
         dir="auto"
         data-time={time}
         // A link that the cut hides got the keyboard's focus: the whole text opens.

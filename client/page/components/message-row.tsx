@@ -150,7 +150,13 @@ function SeenBy({ view, readers }: ViewProps & { readonly readers: readonly stri
   const names = readers.map((user) => named(view.people.nameOf(user)));
   const label = t("Seen by {names}", { names: names.join(t(", ")) });
   return (
-    <span class="seen-by" role="img" aria-label={label} title={label} data-testid="seen-by">
+    <span
+      class={readers.length > 1 ? "seen-by several" : "seen-by"}
+      role="img"
+      aria-label={label}
+      title={label}
+      data-testid="seen-by"
+    >
       {readers.slice(0, SEEN_NAMED_MAX).map((user) => (
         <Avatar key={user} user={user} name={view.people.nameOf(user)} small />
       ))}

@@ -14,6 +14,7 @@ import {
 import { t } from "./language.ts";
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
+import { Drawing, inBrowser } from "./drawing.ts";
 import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
 import { LikedEmoji } from "./emoji.ts";
 import { keep, local } from "./json-storage.ts";
@@ -98,7 +99,7 @@ export class ChatStore extends OpenParts {
   readonly #ports: ChatStorePorts;
   readonly #identity: ReaderIdentity;
   readonly #joinKey: string;
-  #frame = 0;
+  readonly #drawing: Drawing;
   #announced = 0;
   /** By room: files that the reader chose there, and that the room had not got when they left. */
   readonly #files = new Map<string, readonly File[]>();
@@ -123,6 +124,7 @@ export class ChatStore extends OpenParts {
     this.notifier = ports.notifier;
     this.liked = new LikedEmoji(ports.base);
     this.dismiss = ports.dismissed;
+    this.#drawing = new Drawing(inBrowser(ports.changed));
   }
 
   /** The first values of the join form, and whether this browser can go on as that person. */
@@ -522,23 +524,23 @@ export class ChatStore extends OpenParts {
     if (now === "") return;
     this.announcements = [...this.announcements, { id: ++this.#announced, text }].slice(-ANNOUNCEMENTS_MAX);
     this.#ports.announced?.(now);
-    this.changed();
+    this.#drawing.inTurn();
   }
 
-  /** Draws once per frame, however much has changed. */
+  /** Draws in the next frame. */
   changed(): void {
-    // Browsers give pages that nobody sees no frames.
+    this.#tellUnseen();
+    this.#drawing.soon();
+  }
+
+  /** Browsers give pages that nobody sees no frames. */
+  #tellUnseen(): void {
     if (document.visibilityState !== "visible") this.#ports.changedUnseen?.();
-    if (this.#frame !== 0) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#ports.changed();
-    });
   }
 
   close(): void {
     this.leave();
-    cancelAnimationFrame(this.#frame);
+    this.#drawing.stop();
   }
 
   #onViewChanged(): void {
@@ -546,7 +548,8 @@ export class ChatStore extends OpenParts {
     this.#user = this.view?.self || this.#user;
     if (this.view) this.standing.restore(this.view);
     this.#nameRoom();
-    this.changed();
+    this.#tellUnseen();
+    this.#drawing.inTurn();
   }
 
   /** Who makes a room names it. */
