@@ -362,12 +362,17 @@ async function send(visitor: Visitor, name: string, buffer: Buffer): Promise<voi
 async function shownAs({ page }: Visitor, name: string): Promise<{ natural: number[]; img: number[]; fit: string }> {
   const img = page.getByRole("button", { name: `Image ${name}` }).locator("img");
   await img.waitFor();
-  await vi.waitFor(async () => expect(await img.evaluate((img: HTMLImageElement) => img.complete)).toBe(true), WAIT);
-  return img.evaluate((img: HTMLImageElement) => ({
-    natural: [img.naturalWidth, img.naturalHeight],
-    img: [img.clientWidth, img.clientHeight],
-    fit: getComputedStyle(img).objectFit,
-  }));
+  return vi.waitFor(async () => {
+    const shown = await img.evaluate((img: HTMLImageElement) => ({
+      // The stored message takes the place of the sent one.
+      isThere: img.complete && img.isConnected,
+      natural: [img.naturalWidth, img.naturalHeight],
+      img: [img.clientWidth, img.clientHeight],
+      fit: getComputedStyle(img).objectFit,
+    }));
+    expect(shown.isThere).toBe(true);
+    return shown;
+  }, WAIT);
 }
 
 it("a picture opens large, keys and buttons lead to the others, and closing restores the focus", async () => {

@@ -22,6 +22,12 @@ interface Source {
   readonly at: number;
 }
 
+const isThere = (url: string): Promise<boolean> =>
+  fetch(url, { headers: { range: "bytes=0-0" } }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
 export function Playing({ view, file, onLost, onUnplayable }: PlayingProps) {
   const [source, setSource] = useState<Source>();
   const find = async (at: number): Promise<void> => {
@@ -49,11 +55,13 @@ export function Playing({ view, file, onLost, onUnplayable }: PlayingProps) {
     onLoadedMetadata: ({ currentTarget }: { readonly currentTarget: HTMLMediaElement }) => {
       if (source.at > 0) currentTarget.currentTime = source.at;
     },
-    onError: ({ currentTarget: { error, currentTime } }: { readonly currentTarget: HTMLMediaElement }) => {
-      if (error?.code !== NETWORK_FAILED) onUnplayable();
+    onError: async ({ currentTarget: { error, currentTime } }: { readonly currentTarget: HTMLMediaElement }) => {
       // The address does not last as long as a reader may.
-      else if (currentTime > source.at) void find(currentTime);
-      else onLost(new Error(t("The connection broke.")));
+      if (error?.code === NETWORK_FAILED && currentTime > source.at) return find(currentTime);
+      // Browsers call a file that they never got one that they cannot play.
+      const isMissing = error?.code === NETWORK_FAILED || !(await isThere(source.url));
+      if (isMissing) onLost(new Error(t("The connection broke.")));
+      else onUnplayable();
     },
   } as const;
   return file.type.startsWith("video/") ? <video {...element} playsInline /> : <audio {...element} />;
