@@ -83,12 +83,15 @@ addEventListener("pagehide", () => {
   notifier.putAside();
 });
 
-void startLanguage().then(() => {
-  open();
-  requestAnimationFrame(() => setTimeout(prepareTimes));
-});
+void start();
 // After the page itself: it fetches what a page without a network needs.
 addEventListener("load", () => void navigator.serviceWorker?.register("service-worker.js").catch(() => {}));
+
+async function start(): Promise<void> {
+  await startLanguage();
+  open();
+  requestAnimationFrame(() => setTimeout(prepareTimes));
+}
 
 async function loadMenu(): Promise<Parts["menu"]> {
   return (await import("./components/popover.tsx")).MenuPopover;

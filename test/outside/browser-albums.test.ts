@@ -44,6 +44,14 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
   const shown = page.getByRole("button", { name: "Image photo.jpeg" }).locator("img");
   expect(await shown.evaluate((img: HTMLImageElement) => [img.naturalWidth, img.naturalHeight])).toEqual([640, 426]);
 
+  // A player that gets nothing can be tried again.
+  await page.route(/pass=/, (route) => route.abort());
+  await page.getByRole("button", { name: "Play tone.wav" }).click();
+  await page.getByText("The file could not be loaded").waitFor();
+  await page.unroute(/pass=/);
+  // The browser says it, too.
+  expect(ada.complaints.splice(0)).toEqual(Array(2).fill("Failed to load resource: net::ERR_FAILED"));
+
   const clip = page.locator("video");
   await page.getByRole("button", { name: "Play film.webm" }).click();
   await vi.waitFor(
