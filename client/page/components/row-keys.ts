@@ -1,5 +1,5 @@
 // Handles keys on messages: up and down lead to the neighbours of a focused one, letters to its actions, and copying several keeps their
-// authors. The message list calls it.
+// authors. Called by message-list.tsx and thread-panel.tsx.
 import { fileNamesOf, type Message } from "parley-rooms/client";
 
 import type { Composing } from "../state/composing.ts";

@@ -1,5 +1,5 @@
-// Draws one row of the message list: a message, an outgoing message, a day, the line above new messages, or the beginning. The
-// message list calls it.
+// Draws one row of the message list: a message, an outgoing message, a day, the line above new messages, or the beginning. Called
+// by message-list.tsx and thread-panel.tsx.
 import { t, tn } from "../state/language.ts";
 import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";

@@ -1,4 +1,4 @@
-// The line under a message that has replies: it opens them as a thread. The message row draws it.
+// The line under a message that has replies: it opens them as a thread. Drawn by message-row.tsx and thread-panel.tsx.
 import type { Message } from "parley-rooms/client";
 
 import { t, tn } from "../state/language.ts";

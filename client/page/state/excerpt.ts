@@ -1,5 +1,5 @@
-// The part of a found message that the search panel shows: its text from the first match on, with names in place of the ids of mentioned
-// people. Pure; the search panel calls it.
+// The part of a found message that the searches show: its text from the first match on, with names in place of the ids of mentioned
+// people. Pure. Called by search-panel.tsx, page-search.tsx and found-row.tsx.
 import { relabelled, type FoundMessage, type Labelled } from "parley-rooms/client";
 
 /** Characters shown before the first match. */

@@ -1,5 +1,5 @@
 // Finds rooms and people by a part of their name, for the dialog that leads to them: what is unread comes first until the reader types. Pure;
-// the dialog calls it.
+// switcher.tsx calls it.
 import { plain } from "./names.ts";
 import { labelOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 

@@ -1,5 +1,5 @@
 // Sends news of the room to another object or a queue: one call at a time, at once after quiet, then at most one per
-// window, with doubled waits after failures. Used by listing, links and webhooks, each of which hands in its options.
+// window, with doubled waits after failures. Used by the directory, the relay and webhooks, each of which hands in its options.
 import { waitAfter, type Backoff, type Throttle } from "../../clock/rates.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { Room } from "./room.ts";

@@ -1,4 +1,4 @@
-// Reads the log and skips unreadable batches. Used by links and webhooks, which read in the background.
+// Reads the log and skips unreadable batches. Used by the relay and webhooks, which read in the background.
 import type { Message } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "../log/batch-format.ts";
 import type { Kept } from "../log/change.ts";
