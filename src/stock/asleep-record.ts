@@ -1,5 +1,5 @@
-// Reads from a socket the record by which it is restored after a sleep of its object, and puts that into it: the request that opened its connection, its handshake, and the
-// plain data that the application gave it. Called by sleep.ts and socket-rows.ts.
+// Reads from a socket the record by which it is restored after a sleep of its object, and puts that into it: the request that opened its
+// connection, its handshake, and the plain data that the application gave it. Called by sleep.ts and socket-rows.ts.
 import { fingerprint } from "../storage/fingerprint.ts";
 import { EngineRequest } from "./node-request.ts";
 

@@ -105,6 +105,13 @@ export class PacketLog extends WindowTables {
     return taken;
   }
 
+  /** Called when the log is opened: an earlier instance has given out the positions up to this one, and may have stored no packet of them. */
+  beginAfter(seq: number): void {
+    if (seq <= this.lastSeq) return;
+    this.skip(seq - this.lastSeq);
+    this.#lostTo = seq;
+  }
+
   /** Called when nobody can miss any. */
   override drop(): void {
     // Their positions are given out.
@@ -133,8 +140,8 @@ export class PacketLog extends WindowTables {
     const position = positionIn(offset);
     // No incarnation is later than this one.
     if (!position || position.life > this.incarnation) return undefined;
-    // Until its first packet, a client names that of an earlier socket.
-    if (position.life < begun.life || (position.life === begun.life && position.seq < begun.seq)) return begun.seq;
+    // Until its first packet, a client names that of an earlier socket, perhaps of another object.
+    if (position.life < begun.life || position.seq < begun.seq) return begun.seq;
     const life = this.incarnationAt(position.seq);
     // That of a forgotten position is unknown; the packets after it decide.
     return life === undefined || life === position.life ? position.seq : undefined;
@@ -153,7 +160,7 @@ export class PacketLog extends WindowTables {
     let bytes = 0;
     for (const row of this.from(seq + 1, sinceMs)) {
       const packets = readBack(row, packetsOf);
-      if (row.seq + packets.length <= seq + 1) continue;
+      if (row.seq + packets.length <= seq) continue;
       // What is between two rows could not be stored by an earlier instance.
       if (next !== undefined && row.seq > next) return undefined;
       next = row.seq + packets.length;

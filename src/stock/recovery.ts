@@ -104,7 +104,11 @@ export class Recovery {
     this.#isStarting = hasSlept;
     for (const all of [this.#known, this.#present, this.#recovering]) all.clear();
     const last = { atMs: log.newestAtMs, life: log.newestLife };
-    for (const row of records) this.#known.set(row[0], knownFrom(row, nowMs, last));
+    for (const row of records) {
+      const known = knownFrom(row, nowMs, last);
+      this.#known.set(known.pid, known);
+      log.beginAfter(Math.max(known.begun.seq, known.history.lastSeq));
+    }
     const newestAtMs = Math.max(log.newestAtMs, ...records.map(([, { goneAtMs = 0 }]) => goneAtMs));
     this.#packetsAtMs = log.isForgotten ? undefined : hasSlept ? newestAtMs : nowMs;
   }

@@ -50,6 +50,11 @@ export class ChannelHistory {
     }
   }
 
+  /** The last position that it names. */
+  get lastSeq(): number {
+    return Math.max(0, ...this.#joined.values(), ...this.#left.map(([, , to]) => to));
+  }
+
   /** Whether `wasIn` is right for all positions after `seq`. */
   knowsAllAfter(seq: number): boolean {
     return this.#forgottenTo === undefined || seq >= this.#forgottenTo;

@@ -166,6 +166,26 @@ it("a storage that fails is named once, and events go on", async () => {
   expect([ada.got, object.problems]).toEqual([["stored", 0, 1, 2], [expect.stringContaining("no such table")]]);
 });
 
+it("whoever missed what a storage lost that failed for a while starts afresh, also after a crash", async () => {
+  const object = new RecoveringObject();
+  const [ada, ben] = [await new Client(object).connect(), await new Client(object).connect()];
+  const emit = async (text: string): Promise<void> => {
+    object.io.emit("said", text);
+    await settled();
+  };
+  await emit("stored");
+  ada.break();
+  object.storage.failure = new Error("full");
+  await emit("lost");
+  object.storage.failure = undefined;
+  await emit("stored again");
+  object.commit();
+  object.crash();
+  await Promise.all([ada.connect(), ben.connect()]);
+  expect([ada.recovered, ben.recovered]).toEqual([false, true]);
+  expect([ada.got, ben.got]).toEqual([["stored"], ["stored", "lost", "stored again"]]);
+});
+
 it("one socket more than may come back takes the place of the one that left first", () => {
   const recovery = new Recovery({ windowMs: WINDOW_MS, unnoticedMs: UNNOTICED_MS });
   const none = (): void => {};

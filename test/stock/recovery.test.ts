@@ -4,6 +4,7 @@ import type { Server, Socket } from "socket.io";
 import { describe, expect, it } from "vitest";
 
 import { SOCKET_CHARS_MAX } from "../../src/stock/socket-rows.ts";
+import { nameIncarnation } from "../../src/storage/incarnations.ts";
 import { chat, Client, RecoveringObject, settled, WINDOW_MS } from "./host/recovering-object.ts";
 
 describe.each([
@@ -220,6 +221,66 @@ it("a client that was refused and tries again by another connection misses nothi
   admit();
   await settled();
   expect([ada.recovered, ada.got]).toEqual([true, ["missed"]]);
+});
+
+it("a client misses nothing that is sent after a crash, though all packets were forgotten before it came", async () => {
+  const object = new RecoveringObject();
+  const ada = await new Client(object).connect();
+  for (const text of ["one", "two", "three"]) object.io.emit("said", text);
+  await settled();
+  ada.leave();
+  await settled();
+  object.wait(10 * WINDOW_MS);
+  expect(object.packetRows).toBe(0);
+  const ben = await new Client(object).connect();
+  ben.emit("join", "red");
+  await settled();
+  object.commit();
+  object.crash();
+  object.io.emit("said", "to all");
+  object.io.to("red").emit("said", "in red");
+  await settled();
+  await ben.connect();
+  expect([ben.recovered, ben.got]).toEqual([true, ["to all", "in red"]]);
+});
+
+it("a client that names the offset of another object gets nothing from before it came", async () => {
+  const object = new RecoveringObject();
+  await new Client(object).connect();
+  const startedAtMs = object.nowMs;
+  // Until no packet is stored that has so low a position.
+  for (let minute = 0; minute < 10; minute++) {
+    object.io.emit("said", minute);
+    await settled();
+    object.wait(60_000);
+  }
+  object.io.emit("said", "before");
+  await settled();
+  // The other object has begun after this one, and before its crash.
+  const offset = `${nameIncarnation(startedAtMs + 60_000, "abc", "")}.1`;
+  const ada = await new Client(object, "/", { auth: { offset } }).connect();
+  object.commit();
+  object.crash();
+  object.io.emit("said", "after");
+  await settled();
+  await ada.connect();
+  expect([ada.recovered, ada.got]).toEqual([true, ["after"]]);
+});
+
+it("a client that names a packet of an incarnation which a restored backup has removed starts afresh", async () => {
+  const object = new RecoveringObject();
+  const ada = await new Client(object).connect();
+  const { pid } = object.socketOf(ada) as unknown as { pid: string };
+  object.io.emit("said", "hello");
+  await settled();
+  // After the incarnation that is stored, and before that of the next start.
+  const offset = `${nameIncarnation(object.nowMs + 1000, "abc", "")}.1`;
+  object.commit();
+  object.crash(10_000);
+  object.io.emit("said", "missed");
+  await settled();
+  const back = await new Client(object, "/", { auth: { pid, offset } }).connect();
+  expect([back.recovered, back.got]).toEqual([false, []]);
 });
 
 it("a client in a quiet room of a busy server is recovered, however long ago its last event was", async () => {
