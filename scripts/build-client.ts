@@ -91,7 +91,12 @@ function loading(later: Bundled["hashed"], folder: string) {
 
 async function buildPages(later: Bundled["hashed"]): Promise<void> {
   const options = { ...OPTIONS, entryNames: HASHED, chunkNames: HASHED, ...loading(later, "assets") };
-  const chat = await bundle({ ...options, entryPoints: [entryOf(CHAT_PAGE)], splitting: true, plugins: [ONE_SCRIPT] });
+  const chat = await bundle({
+    ...options,
+    entryPoints: [entryOf(CHAT_PAGE)],
+    splitting: true,
+    plugins: [ONE_SCRIPT, NO_WEBTRANSPORT],
+  });
   const others = await bundle({ ...options, entryPoints: OF_PAGES.map(entryOf) });
   const hashed = new Map([...chat.hashed, ...others.hashed]);
   // What it shares with its later parts is a script, too, of which the browser would hear only from the script that needs it.
@@ -101,7 +106,7 @@ async function buildPages(later: Bundled["hashed"]): Promise<void> {
     const loading = html.replace('<script type="module" src="page.js">', (script) => preload + script);
     const page = loading.replaceAll(LOADED, (file) => hashed.get(file) ?? file);
     await put(path.basename(name), page);
-    if (name === CHAT_DOCUMENT) await buildServiceWorker(page, [...chat.hashed.values()]);
+    if (name === CHAT_DOCUMENT) await buildServiceWorker(page, chat.files);
   }
 }
 
@@ -112,6 +117,7 @@ async function buildServiceWorker(page: string, scripts: readonly string[]): Pro
   for (const file of files) digest.update(await readFile(path.join(file === "favicon.svg" ? source : target, file)));
   const define = {
     PAGE_FILES: JSON.stringify(["./", ...files]),
+    PAGE_PARTS: JSON.stringify(files.filter((file) => !page.includes(file))),
     PAGE_VERSION: JSON.stringify(digest.digest("hex").slice(0, 16)),
   };
   await bundle({ ...OPTIONS, entryPoints: [entryOf(SERVICE_WORKER)], define });
@@ -137,6 +143,14 @@ const ONE_SCRIPT: Plugin = {
   },
 };
 
+/** Leaves out of the page a transport of engine.io-client that it never asks for: it has WebSockets and long-polling (client/core/connection.ts). */
+const NO_WEBTRANSPORT: Plugin = {
+  name: "no-webtransport",
+  setup(build) {
+    build.onLoad({ filter: /engine\.io-client.*[\\/]webtransport\.js$/ }, () => ({ contents: "export class WT {}" }));
+  },
+};
+
 const entryOf = (name: string): { in: string; out: string } => ({
   in: path.join(source, name),
   out: path.parse(name).name,
@@ -149,6 +163,8 @@ interface Bundled {
   readonly hashed: ReadonlyMap<string, string>;
   /** Scripts that the entries load at once; not those that parts on demand load. */
   readonly shared: readonly string[];
+  /** All of them: several scripts that parts share have one name. */
+  readonly files: readonly string[];
 }
 
 async function bundle(options: BuildOptions & { write: false }): Promise<Bundled> {
@@ -162,7 +178,7 @@ async function bundle(options: BuildOptions & { write: false }): Promise<Bundled
   const files = outputFiles.map(({ path: file, contents }) => ({ name: path.relative(target, file), contents }));
   await Promise.all(files.map(({ name, contents }) => put(name, contents)));
   const hashed = new Map(files.map(({ name }) => [path.basename(name).replace(/-[A-Z0-9]{8}(?=\.\w+$)/, ""), name]));
-  return { hashed, shared };
+  return { hashed, shared, files: files.map(({ name }) => name) };
 }
 
 /** All files of this build: others in the folder are of earlier ones. */

@@ -76,7 +76,10 @@ document.addEventListener("visibilitychange", () => {
   // A phone may end a page that is out of view without a word.
   if (document.visibilityState === "hidden") store.lastRead.keep(store.view);
 });
-addEventListener("pageshow", showNews);
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) store.comeBackFromCache();
+  showNews();
+});
 addEventListener("pagehide", () => {
   store.view?.store.flush();
   store.lastRead.keep(store.view);

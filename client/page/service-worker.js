@@ -1,7 +1,8 @@
 // Lets the chat page open without a network: keeps its document, its scripts and its styles in this browser, and nothing of the rooms. The
 // page's entry registers it; the operator page, the embed and the API never pass through it. The document comes from the server whenever the
 // server answers, so that no browser stays with an old page.
-/* global PAGE_FILES, PAGE_VERSION -- the build puts them here: files by their addresses, the document first, and a digest of them */
+// The build puts here: files by their addresses, the document first; those of parts on demand, which the document does not name; and a digest.
+/* global PAGE_FILES, PAGE_PARTS, PAGE_VERSION */
 
 /** So long a document may take, if an older one is here. */
 const PATIENCE_MS = 4000;
@@ -11,8 +12,10 @@ const { scope } = self.registration;
 const PREFIX = `parley ${scope} `;
 const NAME = PREFIX + PAGE_VERSION;
 const FILES = new Set(PAGE_FILES.map((file) => new URL(file, scope).href));
+/** Always from here: they may be wanted long after the page was opened, and by then the browser may have ended the worker, and what it knew. */
+const PARTS = new Set(PAGE_PARTS.map((file) => new URL(file, scope).href));
 
-/** Pages whose document the server did not give: their files are here, too. Other pages load theirs as if there were no worker. */
+/** Pages whose document the server did not give: what it names is here, too. Other pages load that as if there were no worker. */
 const openedHere = new Set();
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
@@ -22,7 +25,7 @@ self.addEventListener("fetch", (event) => {
   if (request.method !== "GET") return;
   if (request.mode !== "navigate") {
     const isCutOff = openedHere.has(clientId) || !navigator.onLine;
-    if (isCutOff && FILES.has(request.url)) event.respondWith(fileOf(request));
+    if (PARTS.has(request.url) || (isCutOff && FILES.has(request.url))) event.respondWith(fileOf(request));
   } else if (new URL(request.url).pathname === new URL(scope).pathname) {
     event.respondWith(pageOf(request, resultingClientId));
     event.waitUntil(leaveIfGone());

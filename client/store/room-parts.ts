@@ -207,6 +207,8 @@ export class RoomParts {
 
   #onConnection(connection: Connection): void {
     if (connection.state === "waiting") this.history.showKept(this.#kept);
+    // The room lets the user in no more, and so it shows them nothing.
+    if (connection.state === "stopped") this.history.showKept([]);
     if (connection.state !== "connected") {
       this.typists.replace([]);
       this.reading.cutOff();

@@ -7,6 +7,7 @@ import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, inject, it, onTestFinished, vi } from "vitest";
 
+import { png } from "./pictures.ts";
 import { HOST } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
@@ -83,6 +84,51 @@ it("without a network the page opens and shows what its reader read last; what t
   await ada.close();
 });
 
+it("a picture that could not be had without a network is shown with the next connection", async () => {
+  const room = "offline-picture";
+  const ada = await Visitor.open(browser, url, PHONE);
+  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
+  const { page, context } = ada;
+  await ada.isConnected();
+  await page.getByTestId("file-input").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: png(40, 40) });
+  await page.getByRole("button", { name: "Remove dot.png" }).waitFor();
+  await ada.say("look");
+  await page.locator(".preview img").waitFor();
+  await isReady(page);
+  await page.reload();
+  await page.locator(".preview img").waitFor();
+  await context.setOffline(true);
+  await page.reload();
+  await page.locator(".file").getByText("dot.png").waitFor();
+  await context.setOffline(false);
+  await ada.isConnected();
+  await page.locator(".preview img").waitFor();
+  await ada.close();
+});
+
+it("of a room that lets its reader in no more nothing stays, on the screen and in the browser", async () => {
+  const room = "offline-refused";
+  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { name: "Mo", role: "moderator" }) } });
+  await say(mo, "for members alone");
+  const ada = await Visitor.open(browser, url, PHONE);
+  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
+  const { page, context } = ada;
+  await ada.isConnected();
+  await ada.message("for members alone").waitFor();
+  await isReady(page);
+  await context.setOffline(true);
+  await page.reload();
+  await ada.sees("for members alone");
+  expect(await kept(page)).toContain("for members alone");
+  await ask(mo, "ban", { user: "ada" });
+  await context.setOffline(false);
+  await ada.stands("banned");
+  await ada.sees();
+  expect(await kept(page)).toBe(null);
+  mo.disconnect();
+  await ada.close();
+});
+
 it("what one reader read is gone when they sign out, and is never shown to the next one", async () => {
   const room = "offline-private";
   const ben = await person(room, "ben", "Ben");
@@ -155,8 +201,9 @@ it("the page can be installed, with icons of the sizes that they claim, and its 
 
 /** The page at a path of another server, which may change or lose its files. */
 async function pageAt(path: string) {
-  const state = { isThere: true, release: "" };
+  const state = { isThere: true, isCut: false, release: "" };
   const serve = async (address: string, response: ServerResponse): Promise<void> => {
+    if (state.isCut) return void response.destroy();
     const file = address.startsWith(path) && state.isThere ? address.slice(path.length) : undefined;
     const found = file === undefined ? undefined : await fetch(`${url}/${file}`);
     const type = found?.headers.get("content-type") ?? "text/plain";
@@ -170,6 +217,43 @@ async function pageAt(path: string) {
   onTestFinished(() => void server.close());
   return { state, address: `http://${HOST}:${(server.address() as AddressInfo).port}${path}` };
 }
+
+it("a page that opened without its server has all of its parts, also after the browser has put the worker to sleep", async () => {
+  const { state, address } = await pageAt("/asleep/");
+  const ada = await Visitor.open(browser, address);
+  const { page, context } = ada;
+  await page.goto(address);
+  await isReady(page);
+  await page.evaluate(
+    (token) => localStorage.setItem("parley.token /asleep", JSON.stringify({ name: "Ada", token })),
+    await tokenFor("ada", { name: "Ada" }),
+  );
+  state.isCut = true;
+  await page.goto(`${address}#offline-asleep`);
+  await page.reload();
+  await page.getByTestId("composer").waitFor();
+  const devtools = await context.newCDPSession(page);
+  const running: string[] = [];
+  devtools.on("ServiceWorker.workerVersionUpdated", ({ versions }) =>
+    running.push(...versions.map(({ runningStatus }) => runningStatus)),
+  );
+  await devtools.send("ServiceWorker.enable");
+  await devtools.send("ServiceWorker.stopAllWorkers");
+  await vi.waitFor(() => expect(running.at(-1)).toBe("stopped"), WAIT);
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menu").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").waitFor();
+  await page.locator(".members-toggle").click();
+  await page.getByTestId("members").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByTestId("go-to").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("emoji").click();
+  await page.locator(".picker").waitFor();
+  await ada.close();
+});
 
 it("at a path, the worker serves that path; another release replaces what it keeps, and it leaves with the page", async () => {
   const { state, address } = await pageAt("/chat/");

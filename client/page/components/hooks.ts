@@ -52,7 +52,7 @@ export function useEmoji(isWanted: boolean, failed?: () => void): EmojiData | un
   return data;
 }
 
-/** A picture from the room: fetched once, and its address then, or that it cannot be had. */
+/** A picture from the room: fetched once, and its address then, or that it cannot be had; with the next connection it is tried again. */
 export function usePicture(view: RoomView, picture: Picture): { readonly url?: string; readonly isLost: boolean } {
   const [url, setUrl] = useState(urlOf(picture));
   const [isLost, setLost] = useState(false);
@@ -64,6 +64,6 @@ export function usePicture(view: RoomView, picture: Picture): { readonly url?: s
       .then((url) => signal.aborted || setUrl(url))
       .catch(() => signal.aborted || setLost(true));
     return () => leaving.abort();
-  }, [picture.key]);
-  return { ...(url !== undefined && { url }), isLost };
+  }, [picture.key, view.state.welcome]);
+  return url === undefined ? { isLost } : { url, isLost: false };
 }

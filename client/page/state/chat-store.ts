@@ -155,8 +155,7 @@ export class ChatStore extends OpenParts {
   /** Leaves the page for the sign-in page, which leads back into the room. */
   signIn(room: string): void {
     const { signIn } = this.entrance ?? {};
-    const { wanted } = this.standing;
-    const { place } = wanted?.room === room ? wanted : {};
+    const { place } = this.standing.wanted?.room === room ? this.standing.wanted : {};
     if (signIn !== undefined)
       goToSignIn(this.#ports.base, signIn, { room, ...(typeof place === "string" && { message: place }) });
   }
@@ -320,10 +319,10 @@ export class ChatStore extends OpenParts {
     this.view = undefined;
   }
 
-  /** Back to the form. Somebody else may come in there. */
-  leave(): void {
+  /** Back to the form. Somebody else may come in there. @param wanted what the reader goes on to afterwards */
+  leave(wanted?: Standing["wanted"]): void {
     this.#leaveRoom();
-    this.sought = this.standing.wanted = undefined;
+    [this.sought, this.standing.wanted] = [undefined, wanted];
     this.lastRead.forget();
     this.#files.clear();
     this.directory?.close();
@@ -345,7 +344,7 @@ export class ChatStore extends OpenParts {
     if (!(isForbidden && this.#identity.guest(this.name))) this.#identity.forget();
     this.problem = guests ? t("Paste a token, or go on as a guest without one.") : "";
     this.isTokenAsked = true;
-    this.leave();
+    this.leave(this.standing.wanted);
   }
 
   /** Deletes all data of the reader from this browser; asks first where unsent messages or drafts would be lost. */
@@ -356,15 +355,19 @@ export class ChatStore extends OpenParts {
   }
 
   signOutNow(): void {
-    const owner = this.#owner;
+    const [owner, { isReplaced }] = [this.#owner, this.#identity];
     this.leave();
     this.#identity.forget();
-    clearStoredData(owner);
-    this.notifier?.forget();
+    clearStoredData(owner, isReplaced);
+    this.notifier?.forget(isReplaced);
     this.standing.forget();
-    this.name = this.#user = "";
-    this.problem = "";
+    this.name = this.#user = this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
+  }
+
+  /** The page comes out of the back/forward cache, in which it heard nothing of other tabs. */
+  comeBackFromCache(): void {
+    if (this.#identity.isGone || this.#identity.isReplaced) this.signOutNow();
   }
 
   /** Another tab has changed the browser's storage: a reader who signed out there, or has another name, has done so here, too. */
@@ -547,6 +550,7 @@ export class ChatStore extends OpenParts {
     this.closeGone();
     this.#user = this.view?.self || this.#user;
     if (this.view) this.standing.restore(this.view);
+    if (this.view?.connection.kind === "stopped") this.lastRead.keep(this.view);
     this.#nameRoom();
     this.#tellUnseen();
     this.#drawing.inTurn();

@@ -52,7 +52,7 @@ export class LastReadings {
     return last?.room === room ? last : undefined;
   }
 
-  /** The page goes out of view, and may not come back. */
+  /** Call it when the page goes out of view, from where it may not come back, and when the room lets the reader in no more. */
   keep(view: RoomView | undefined): void {
     if (!view || !this.#isOn) return;
     const { room, direct, connection } = view;
@@ -70,12 +70,14 @@ export class LastReadings {
       messages: endOf(messages.stored),
     };
     this.#last = last;
-    keep(local, lastReadKey(this.#base), last);
+    this.#store(last);
   }
 
   forget(): void {
+    const { kept, newest = kept } = this.#identity;
     this.#last = null;
-    if (this.#isOn) keep(local, lastReadKey(this.#base), undefined);
+    // Somebody else may have come in another tab: then it is what they read.
+    if (this.#isOn && userOf(newest) === userOf(kept)) this.#store(undefined);
   }
 
   /** Of this reader; what another one read is deleted. */
@@ -84,9 +86,16 @@ export class LastReadings {
       const kept = readJson(local, lastReadKey(this.#base));
       this.#last = lastReadOf(kept, userOf(this.#identity.kept)) ?? null;
       // Without what is too old, or another one's.
-      if (kept !== undefined) keep(local, lastReadKey(this.#base), this.#last ?? undefined);
+      if (kept !== undefined) this.#store(this.#last ?? undefined);
     }
     return this.#last ?? undefined;
+  }
+
+  /** Where the storage is full, nothing stays: what was there may have been deleted since. */
+  #store(last: LastRead | undefined): void {
+    const key = lastReadKey(this.#base);
+    keep(local, key, undefined);
+    keep(local, key, last);
   }
 }
 

@@ -120,11 +120,11 @@ export class Notifier implements MutedRooms {
     this.#ports.changed();
   }
 
-  /** The reader signs out. */
-  forget(): void {
+  /** The reader signs out. @param isReplaced whether what the browser keeps is another reader's by now */
+  forget(isReplaced = false): void {
     for (const notification of this.#shown) notification.close();
     this.#shown = new Set();
-    for (const key of [this.#choicesKey, this.#mutedKey]) keep(local, key, undefined);
+    if (!isReplaced) for (const key of [this.#choicesKey, this.#mutedKey]) keep(local, key, undefined);
     this.choices = this.#readChoices();
     this.muted = this.#readMuted();
   }

@@ -40,6 +40,7 @@ export class ReaderIdentity {
   readonly #key: string;
   // Where the browser stores nothing, a reader still stays the same guest until the page is left.
   #current: Identity | undefined;
+  #isStored = false;
 
   /** @param base the chat's address */
   constructor(base: string) {
@@ -49,7 +50,10 @@ export class ReaderIdentity {
 
   /** The stored identity: a tab keeps its user even when another tab signs in as another user. */
   get kept(): Identity | undefined {
-    return (this.#current ??= this.#read());
+    if (this.#current) return this.#current;
+    this.#current = this.#read();
+    this.#isStored = this.#current !== undefined;
+    return this.#current;
   }
 
   /** As the browser has it now: in another tab somebody may have signed out, or in. */
@@ -65,6 +69,7 @@ export class ReaderIdentity {
   keep(identity: Identity): void {
     this.#current = identity;
     keep(local, this.#key, identity);
+    this.#isStored = this.#read() !== undefined;
   }
 
   /** Stores the token of a guest. Their former user is remembered as theirs, with its unsent messages. */
@@ -86,9 +91,24 @@ export class ReaderIdentity {
     return isGuest(user) ? "ask" : "leave";
   }
 
+  /** Whether somebody else has signed in in another tab since: what the browser keeps for its reader is theirs then. */
+  get isReplaced(): boolean {
+    const [kept, newest] = [this.#current, this.#read()];
+    if (!kept || !newest) return false;
+    const user = claimsOf(kept.token)?.user;
+    const isSame = user === claimsOf(newest.token)?.user || (user !== undefined && newest.formerly?.includes(user));
+    return !isSame;
+  }
+
+  /** Whether the reader has signed out in another tab, as far as the browser stores who they are. */
+  get isGone(): boolean {
+    return this.#isStored && this.#read() === undefined;
+  }
+
   forget(): void {
+    if (!this.isReplaced) keep(local, this.#key, undefined);
     this.#current = undefined;
-    keep(local, this.#key, undefined);
+    this.#isStored = false;
   }
 
   /** A guest goes on under another name, as the same user where the server still knows them. The message of a rejection is fit to be shown. */

@@ -39,12 +39,13 @@ export function countUnfinished(owner: Owner): Unfinished {
   return { unsent: unsentOf(owner.base, owner.user).count, drafts: draftsOf(owner).length };
 }
 
-export function clearStoredData(owner: Owner): void {
+/** @param isReplaced whether another reader has come in another tab: what is kept under keys without a user is theirs */
+export function clearStoredData(owner: Owner, isReplaced = false): void {
   const { base, user } = owner;
   unsentOf(base, user).forget();
   const kept = [SEEN_NAME, LEFT_NAME, FOLDED_NAME].map((name) => keyAt(base, name));
-  for (const key of [...draftsOf(owner), ...kept, joinKey(base), begunKey(base), likedKey(base), lastReadKey(base)])
-    keep(local, key, undefined);
+  const shared = [...kept, joinKey(base), begunKey(base), likedKey(base), lastReadKey(base)];
+  for (const key of [...draftsOf(owner), ...(isReplaced ? [] : shared)]) keep(local, key, undefined);
   // Drafts that were typed before their writer was known.
   for (const key of keysOf(ofTab, draftPrefix(base))) keep(ofTab, key, undefined);
 }

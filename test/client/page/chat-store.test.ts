@@ -44,7 +44,8 @@ beforeEach(() => {
     return Response.json({ ok: true, rooms: [news], version: `${seq}` });
   });
   vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => new FakeWebSocket(url));
-  const notifier = { isOn: true, muted: new Set(), notify: ({ room, seq }: Spoken) => told.push(`${room} ${seq}`) };
+  const notify = ({ room, seq }: Spoken): number => told.push(`${room} ${seq}`);
+  const notifier = { isOn: true, muted: new Set(), notify, forget: () => {} };
   store = new ChatStore({
     base: "http://chat.example",
     changed: () => {},
@@ -84,4 +85,59 @@ it("a reader who has signed out is led nowhere by a notification that they press
   store.leave();
   store.goTo("there", 3);
   expect(store.view).toBe(undefined);
+});
+
+/** What the browser keeps once another reader has signed in in another tab. */
+function replaceWith(user: string): void {
+  const kept = {
+    "parley.token": { name: user, token: tokenOf(user) },
+    "parley.join": { name: user, room: "there" },
+    "parley.last": { user, room: "there", atMs: Date.now(), historySeconds: 60, messages: [] },
+  };
+  for (const [key, value] of Object.entries(kept)) localStorage.setItem(key, JSON.stringify(value));
+}
+const signedOutElsewhere = { key: "parley.join", newValue: null } as StorageEvent;
+
+it("a reader who signed out in another tab is gone here, too, and takes nothing from who has signed in there since", async () => {
+  await joinAs("ada");
+  replaceWith("ben");
+  const kept = ["parley.token", "parley.join", "parley.last"].map((key) => localStorage.getItem(key));
+  // A tab that the browser had put to sleep hears of it late.
+  store.onKept(signedOutElsewhere);
+  expect(store.view).toBe(undefined);
+  expect(["parley.token", "parley.join", "parley.last"].map((key) => localStorage.getItem(key))).toEqual(kept);
+  expect(store.remembered).toEqual({ isKnown: true, name: "ben", room: "there" });
+  // With nobody there since, nothing stays.
+  await joinAs("ada");
+  for (const key of ["parley.token", "parley.join"]) localStorage.removeItem(key);
+  store.onKept(signedOutElsewhere);
+  expect([store.view, store.remembered.isKnown, localStorage.getItem("parley.last")]).toEqual([undefined, false, null]);
+});
+
+it("a page that comes back out of the browser's cache shows nothing to who has signed out meanwhile; a browser that stores nothing changes that not", async () => {
+  await joinAs("ada");
+  store.comeBackFromCache();
+  expect(store.view?.room).toBe("here");
+  replaceWith("ben");
+  store.comeBackFromCache();
+  expect(store.view).toBe(undefined);
+  await joinAs("ada");
+  localStorage.removeItem("parley.token");
+  store.comeBackFromCache();
+  expect(store.view).toBe(undefined);
+  vi.spyOn(localStorage, "setItem").mockImplementation(() => {
+    throw new Error("QuotaExceededError");
+  });
+  await joinAs("ada");
+  store.comeBackFromCache();
+  expect(store.view?.room).toBe("here");
+});
+
+it("who has to sign in again on the way to a message comes there afterwards", async () => {
+  await joinAs("ada");
+  store.goTo("there", "i3");
+  await store.signInAgain();
+  expect(store.view).toBe(undefined);
+  await store.join({ name: "ada", room: "there", token: tokenOf("ada") });
+  expect([store.view?.room, store.standing.wanted]).toEqual(["there", { room: "there", place: "i3" }]);
 });

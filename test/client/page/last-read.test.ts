@@ -102,6 +102,22 @@ it("it goes with a sign-out, and with a room that lets the reader in no more; an
   expect(localStorage.length).toBe(0);
 });
 
+it("where the storage is full, nothing stays in place of what was read before", () => {
+  page("ada").keep(view({ messages: [message(1, "deleted since")] }));
+  const ada = page("ada");
+  vi.spyOn(localStorage, "setItem").mockImplementation(() => {
+    throw new Error("QuotaExceededError");
+  });
+  ada.keep(view({ messages: [message(2)] }));
+  expect([localStorage.length, page("ada").in("here")]).toEqual([0, undefined]);
+});
+
+it("a page whose room is left takes nothing from who has signed in in another tab", () => {
+  page("ben").keep(view({ user: "ben" }));
+  page("ada", "ben").forget();
+  expect(page("ben").in("here")?.user).toBe("ben");
+});
+
 it("50 messages and 100,000 characters are kept at most, the newest", () => {
   const many = Array.from({ length: 51 }, (_, at) => message(at + 1));
   page("ada").keep(view({ messages: many }));

@@ -66,3 +66,14 @@ it("are not shown where the room answers at once, nor after a later break", asyn
   await world.down();
   expect(texts(ada)).toEqual(["first", "second", "third"]);
 });
+
+it("are gone where the room lets their reader in no more", async () => {
+  const kept = await earlierVisit();
+  const ada = await enterCutOff(kept);
+  expect(texts(ada)).toEqual(["first", "second", "third"]);
+  await world.room.ask("ban", { user: "mo", role: "moderator" }, { user: "ada" });
+  await world.up();
+  await world.pass(60_000);
+  expect(ada.getSnapshot().connection).toMatchObject({ state: "stopped", code: "BANNED" });
+  expect([texts(ada), ada.quoted(kept[0]!.id)]).toEqual([[], undefined]);
+});
