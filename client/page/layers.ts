@@ -4,6 +4,9 @@
 
 const PHONE = "(max-width: 48rem), (pointer: coarse)";
 
+/** Whether a panel lies over the messages, as on a phone. */
+export const coversMessages = (): boolean => matchMedia("(max-width: 48rem)").matches;
+
 interface LayersPorts {
   /** How many layers are open. */
   readonly count: () => number;

@@ -9,7 +9,7 @@ import { onDemand } from "./components/on-demand.tsx";
 import { giveTextsElements } from "./components/texts.ts";
 import { showOnIcon } from "./icon.ts";
 import { stayAboveKeyboard } from "./keyboard.ts";
-import { Layers } from "./layers.ts";
+import { coversMessages, Layers } from "./layers.ts";
 import { addressIn, hashOf, readable, type Address } from "./state/address.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { direction, language, startLanguage, t } from "./state/language.ts";
@@ -149,6 +149,8 @@ function followLink(event: MouseEvent): void {
   const address = origin + pathname === new URL(".", document.baseURI).href ? addressIn(hash) : undefined;
   if (!address) return;
   event.preventDefault();
+  // In a thread, which covers the messages of a phone.
+  if (coversMessages()) store.open(undefined);
   go(address);
 }
 

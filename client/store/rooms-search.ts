@@ -48,8 +48,8 @@ class StoredSearch implements RoomsSearch {
   readonly #rooms: () => readonly string[] | undefined;
   readonly #listeners = new Set<() => void>();
   #state = NOTHING;
-  /** Rooms that are not asked yet. */
-  #left: readonly string[] = [];
+  /** Rooms that are not asked yet; `undefined` while nobody has said which rooms there are. */
+  #left: readonly string[] | undefined;
   /** Rooms that are being asked. */
   #asked: readonly string[] = [];
   #running = new AbortController();
@@ -68,15 +68,15 @@ class StoredSearch implements RoomsSearch {
   };
 
   search(sought: Sought): Promise<void> {
-    const rooms = this.#rooms();
     this.#asked = [];
-    this.#left = rooms ?? [];
+    this.#left = this.#rooms();
     this.#state = { ...NOTHING, sought };
-    return rooms ? this.more() : this.#ask({});
+    return this.more();
   }
 
   more(): Promise<void> {
     this.stop();
+    if (!this.#left) return this.#ask({});
     const rooms = this.#left.slice(0, ROOMS_SEARCHED);
     this.#left = this.#left.slice(rooms.length);
     return this.#ask({ rooms });
@@ -96,8 +96,13 @@ class StoredSearch implements RoomsSearch {
 
   stop(): void {
     this.#running.abort();
+    this.#end();
+  }
+
+  #end(): void {
     const known = new Set(this.#state.found.map(({ room }) => room));
-    this.#left = [...this.#asked.filter((room) => !known.has(room)), ...this.#left];
+    const all = this.#left ? [...this.#asked, ...this.#left] : this.#rooms();
+    this.#left = all?.filter((room) => !known.has(room));
     this.#asked = [];
     this.#set({ isBusy: false });
   }
@@ -113,13 +118,11 @@ class StoredSearch implements RoomsSearch {
       if (signal.aborted) return;
       this.#set({ found: withFound(this.#state.found, one, query.before !== undefined) });
     }
-    if (signal.aborted) return;
-    this.#asked = [];
-    this.#set({ isBusy: false });
+    if (!signal.aborted) this.#end();
   }
 
   #set(changed: Partial<RoomsSearchState>): void {
-    this.#state = { ...this.#state, ...changed, left: this.#left.length };
+    this.#state = { ...this.#state, ...changed, left: this.#left?.length ?? 0 };
     for (const listener of this.#listeners) listener();
   }
 }

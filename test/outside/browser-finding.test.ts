@@ -435,3 +435,154 @@ it("a room that cannot be searched stands beside what the others found, and a se
   expect(asked).toHaveLength(3);
   await ada.close();
 });
+
+/** Keeps back what the room answers to searches, until the test lets it go. */
+async function holdSearches({ page }: Visitor): Promise<Array<() => void>> {
+  const held: Array<() => void> = [];
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) => {
+      if (typeof frame === "string" && frame.includes('"matches"')) held.push(() => socket.send(frame));
+      else socket.send(frame);
+    });
+  });
+  return held;
+}
+
+it("who looks for other words before the answer comes gets the answer to these, whichever comes first", async () => {
+  const room = "finding-twice";
+  const ben = await person(room, "ben");
+  for (const text of ["an apple", "a pear"]) await say(ben, text);
+  const ada = await Visitor.open(browser, url);
+  const { page } = ada;
+  const held = await holdSearches(ada);
+  await ada.enter(room, "Ada");
+  await page.getByTestId("search-toggle").click();
+  for (const [at, word] of ["apple", "pear"].entries()) {
+    await page.getByTestId("search-field").fill(word);
+    await page.keyboard.press("Enter");
+    await vi.waitFor(() => expect(held).toHaveLength(at + 1), WAIT);
+  }
+  for (const letGo of held.toReversed()) letGo();
+  await ada.reads("search-outcome", "1 found");
+  expect(await page.getByTestId("found").locator("mark").allTextContents()).toEqual(["pear"]);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("a search over all rooms goes on once the list of them is there; nothing in it keeps words that were deleted here, and a refusal is no “nothing”", async () => {
+  const [here, there] = ["finding-listed", "finding-listed-later"];
+  const ben = await person(here, "ben");
+  const id = await say(ben, "a needle, here");
+  const ada = await Visitor.open(browser, url);
+  const { page } = ada;
+  const found = { id: "x-1", seq: 1, room: there, sender: "ben", name: "Ben", content: "a needle", timestamp: 1 };
+  const listing = Promise.withResolvers<void>();
+  const rooms = [here, there].map((room) => ({ room, unread: 0, mentions: 0 }));
+  await page.route("**/api/unread?*", async (route) => {
+    await listing.promise;
+    return route.fulfill({ json: { ok: true, version: "1", rooms } }).catch(() => {});
+  });
+  let isRefusing = false;
+  await page.route("**/api/search?*", (route) =>
+    isRefusing
+      ? route.fulfill({ status: 429, json: { ok: false, error: { code: "RATE_LIMITED", message: "Slower" } } })
+      : route.fulfill({
+          json: {
+            ok: true,
+            rooms: [{ room: there, messages: [{ ...found, matches: [[2, 8]] }], hasMore: false, before: 1 }],
+          },
+        }),
+  );
+  await ada.enterWith(await tokenFor("finding-list-ada", { name: "Ada" }), here, "Ada");
+  await isIn(ada, `#${here}`);
+  await page.getByTestId("search-toggle").click();
+  await page.getByRole("radio", { name: "All my rooms" }).check();
+  await page.getByTestId("search-field").fill("needle");
+  await page.keyboard.press("Enter");
+  await ada.reads("search-outcome", "1 found in 1 of 1 room");
+  listing.resolve();
+  await ada.reads("search-outcome", "2 found in 2 of 2 rooms");
+  const excerpts = page.getByTestId("found-everywhere").locator(".excerpt");
+  expect(await excerpts.allTextContents()).toEqual(["a needle, here", "a needle"]);
+  await ask(ben, "delete-message", { id });
+  await expect.poll(() => excerpts.allTextContents()).toEqual(["Message deleted", "a needle"]);
+  isRefusing = true;
+  await page.getByTestId("search-field").press("Enter");
+  await ada.reads("found-failed", `#${there}: That was a bit fast.`);
+  await ada.reads("search-outcome", "Nothing found in 1 room.");
+  // Words that no room can look for.
+  await page.unroute("**/api/search?*");
+  await page.getByTestId("search-field").fill("!!!");
+  await page.keyboard.press("Enter");
+  await ada.reads("search-outcome", "Look for words, numbers or emoji, 32 at most.");
+  expect(await page.getByTestId("found-failed").getByRole("listitem").count()).toBe(0);
+  await page.getByRole("radio", { name: "This room" }).check();
+  await ada.reads("search-outcome", "Look for words, numbers or emoji, 32 at most.");
+  await page.getByTestId("search-field").fill("");
+  await page.getByTestId("search-field").pressSequentially("needle ".repeat(40), { delay: 0 });
+  expect((await page.getByTestId("search-field").inputValue()).length).toBe(256);
+  await ada.close();
+  ben.disconnect();
+});
+
+it("the menu of the room leads to other days from the one that is read, and from today where the newest are read", async () => {
+  const room = "finding-menu-day";
+  const ben = await person(room, "ben");
+  for (let n = 0; n < 40; n++) await say(ben, `old ${n}`);
+  for (let n = 0; n < 40; n++) await say(ben, `new ${n}`);
+  const ada = await Visitor.open(browser, url, { timezoneId: "UTC" });
+  const { page } = ada;
+  // The first ones are of another day.
+  const OLD = Date.UTC(2026, 2, 3, 12);
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) =>
+      socket.send(
+        typeof frame === "string"
+          ? frame.replaceAll(/\{[^{}]*"content":"old [^{}]*\}/g, (message) =>
+              message.replace(/"timestamp":\d+/, `"timestamp":${OLD}`),
+            )
+          : frame,
+      ),
+    );
+  });
+  await ada.enter(room, "Ada");
+  await ada.message("new 39").waitFor();
+  const opens = async (): Promise<string> => {
+    await page.getByTestId("room-menu").click();
+    await ada.choose("Jump to a date");
+    const date = await page.getByTestId("jump-date").inputValue();
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    return date;
+  };
+  expect(await opens()).not.toBe("2026-03-03");
+  await page.getByTestId("room-menu").click();
+  await ada.choose("Jump to a date");
+  await page.getByTestId("jump-first").click();
+  await isLedTo(ada, "old 0");
+  expect(await opens()).toBe("2026-03-03");
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});
+
+it("on a phone, a link in a thread leads to its message before the thread", async () => {
+  const room = "finding-thread";
+  const first = await fill(room);
+  const ben = await person(room, "ben");
+  const id = await say(ben, "in a thread");
+  await ask(ben, "chat-message", { content: `see ${url}/#${room}/${first}`, replyTo: id });
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  await page.getByTestId("thread-line").tap();
+  await page.getByTestId("thread").locator(".content a").tap();
+  await isLedTo(ada, "the first of all");
+  await page.getByTestId("thread").waitFor({ state: "detached" });
+  await isAt(ada, `${url}/#${room}`);
+  await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});

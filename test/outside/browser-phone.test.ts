@@ -280,6 +280,31 @@ it("a dialog over a list closes first, and a room that is chosen there takes the
   await ada.close();
 });
 
+it("what stands at an edge keeps off the notch and the bar of the phone: the reason why one may not write, and the buttons of a picture", async () => {
+  const room = "phone-edges";
+  const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
+  const file = { name: "dot.png", mimeType: "image/png", buffer: png(40, 40) };
+  await ben.page.getByTestId("file-input").setInputFiles(file);
+  await ben.page.getByRole("button", { name: "Remove dot.png" }).waitFor();
+  await ben.say("look");
+  await ben.page.locator(".preview img").waitFor();
+  const rea = await Visitor.open(browser, url, PHONE);
+  const { page } = rea;
+  await rea.enterWith(await tokenFor("rea", { name: "Rea", role: "reader" }), room, "Rea");
+  const devtools = await rea.context.newCDPSession(page);
+  await devtools.send("Emulation.setSafeAreaInsetsOverride", { insets: { top: 47, bottom: 34 } });
+  const bottom = async (): Promise<number> => {
+    const { y, height } = (await page.getByTestId("blocked").locator("..").boundingBox())!;
+    return y + height;
+  };
+  await expect.poll(bottom).toBeLessThanOrEqual(PHONE.viewport!.height - 34);
+  await page.locator(".preview").tap();
+  const close = page.getByTestId("dialog").getByRole("button", { name: "Close" });
+  await expect.poll(async () => (await close.boundingBox())!.y).toBeGreaterThanOrEqual(47);
+  expect(rea.complaints).toEqual([]);
+  for (const visitor of [ben, rea]) await visitor.close();
+});
+
 it("Back closes a dialog of the operator page, and leaves the view afterwards", async () => {
   const room = "back-operated";
   const ada = await comeFromElsewhere(room);

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Block, blocksOf, type Inline, type Message } from "parley-rooms/client";
 
+import { t } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
@@ -52,7 +53,7 @@ export function Content({ view, id, content, mentions, time, edited = "" }: Cont
         onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.open(id)}
       >
         {blocksOf(content, mentions ?? []).map((block, at) => drawBlock(block, at, view))}
-        {edited !== "" && <span class="edited" title={edited} />}
+        {edited !== "" && <span class="edited" title={edited} data-text={t("(edited)")} />}
       </div>
       {isCut && (
         <Button
@@ -65,7 +66,7 @@ export function Content({ view, id, content, mentions, time, edited = "" }: Cont
             view.open(id);
           }}
         >
-          Show more
+          {t("Show more")}
         </Button>
       )}
     </>

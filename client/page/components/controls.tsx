@@ -43,7 +43,7 @@ export function IconButton({ icon, label, pressed, class: extra = "", children, 
 
 interface SearchFieldProps extends Pick<
   ComponentProps<"input">,
-  "placeholder" | "enterkeyhint" | "aria-invalid" | "autocomplete" | "autocapitalize" | "spellcheck"
+  "placeholder" | "enterkeyhint" | "aria-invalid" | "autocomplete" | "autocapitalize" | "spellcheck" | "maxLength"
 > {
   /** What is looked for: shown while the field is empty, and read aloud. */
   readonly label: string;

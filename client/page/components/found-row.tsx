@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import type { FoundMessage } from "parley-rooms/client";
 
+import { coversMessages } from "../layers.ts";
 import type { ExcerptPart } from "../state/excerpt.ts";
 import { bare } from "../state/names.ts";
 import { exactTime, shortTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
-import { coversMessages } from "./side-panel.tsx";
 
 interface FoundRowProps extends ChatProps {
   readonly found: Pick<FoundMessage, "room" | "seq" | "sender" | "name" | "timestamp">;

@@ -138,7 +138,7 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
       {
         label: t("Jump to a date…"),
         icon: "date",
-        act: () => store.set({ dialog: { kind: "date", at: view.store.now() } }),
+        act: () => store.set({ dialog: { kind: "date", at: view.shownDay ?? view.store.now() } }),
       },
       hasLink && { label: inviteLabel(), icon: "link", act: () => void invite({ store, view }, anchor) },
       isEmbedded && shortcutsItem(store),

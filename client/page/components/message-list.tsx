@@ -93,6 +93,7 @@ export function MessageList({ store, view }: ChatProps) {
   const range = layout.between(top - OVERSCAN, top + viewHeight + OVERSCAN);
   const drawn = rows.slice(range.from, range.to);
   const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
+  view.shownDay = state.reading.following ? undefined : dayAt(rows, layout.at(top + viewHeight / 2));
   const readers = readersOf(state.readMarks, messages, self);
 
   const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
@@ -271,10 +272,8 @@ interface DayChipProps extends Pick<ChatProps, "store"> {
 
 /** The day of the messages in view, which leads to others. Its heading in the list says the same to those who hear the page. */
 function DayChip({ store, rows, first, now, hold }: DayChipProps) {
-  let at = first;
-  while (at > 0 && rows[at]!.kind !== "day") at--;
-  const row = rows[at];
-  return row?.kind !== "day" ? null : (
+  const at = dayAt(rows, first);
+  return at === undefined ? null : (
     <p class="day-chip" aria-hidden="true">
       <Button
         class="day-button"
@@ -282,12 +281,18 @@ function DayChip({ store, rows, first, now, hold }: DayChipProps) {
         tabIndex={-1}
         onPointerEnter={() => hold(true)}
         onPointerLeave={() => hold(false)}
-        onClick={() => store.set({ dialog: { kind: "date", at: row.at } })}
+        onClick={() => store.set({ dialog: { kind: "date", at } })}
       >
-        {dayTitle(row.at, now)}
+        {dayTitle(at, now)}
       </Button>
     </p>
   );
+}
+
+/** A moment of the day to which a row belongs. */
+function dayAt(rows: readonly Row[], index: number): number | undefined {
+  const day = rows.findLast(({ kind }, at) => at <= index && kind === "day");
+  return day?.kind === "day" ? day.at : undefined;
 }
 
 function Skeleton() {

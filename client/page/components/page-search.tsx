@@ -4,18 +4,17 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createRoomsSearch, type FoundIn, type RoomsQuery, type RoomsSearch } from "parley-rooms/client";
 
+import { coversMessages } from "../layers.ts";
 import { excerptOf } from "../state/excerpt.ts";
 import { numberText, t, tn, tx } from "../state/language.ts";
 import type { Sought } from "../state/open-parts.ts";
 import { peopleIn } from "../state/people.ts";
-import { describeFailure } from "../state/room-answers.ts";
 import type { RoomDirectory } from "../state/room-directory.ts";
 import { titleOf } from "../state/room-items.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { FoundRow, Marked } from "./found-row.tsx";
-import { SearchPanel } from "./search-panel.tsx";
-import { coversMessages } from "./side-panel.tsx";
+import { Excerpt, searchProblem, SearchPanel } from "./search-panel.tsx";
 
 /** Messages of the room on the screen at first, as of the others. */
 const FOUND_LIMIT = 5;
@@ -24,6 +23,8 @@ interface Kept {
   readonly search: RoomsSearch;
   /** What the search has begun to look for. */
   sought?: Sought;
+  /** Whether the list of the reader's rooms was there then. */
+  isListed?: boolean;
 }
 
 /** The panel may be closed and opened again, as on a phone, which shows one of both, messages or panel. A reader's search goes with their rooms. */
@@ -60,7 +61,8 @@ function FoundEverywhere({ store, view }: ChatProps) {
   const here = keptOf(store);
   const { search } = here;
   const [{ found, isBusy, left }, setState] = useState(search.getSnapshot);
-  const { sought } = store;
+  const { sought, directory } = store;
+  const isListed = directory?.joined !== undefined;
   useEffect(() => {
     const end = search.subscribe(() => setState(search.getSnapshot()));
     return () => {
@@ -69,11 +71,12 @@ function FoundEverywhere({ store, view }: ChatProps) {
     };
   }, [search]);
   useEffect(() => {
-    if (!sought || here.sought === sought) return;
-    here.sought = sought;
+    // Without the list, the room on the screen alone was searched.
+    if (!sought || (here.sought === sought && here.isListed === isListed)) return;
+    Object.assign(here, { sought, isListed });
     // A mention is an id in the rooms.
     if (sought.query !== "") void search.search(view.people.withIds(sought.query));
-  }, [sought]);
+  }, [sought, isListed]);
   if (!sought || sought.query === "")
     return <Status text={t("Asks 20 rooms at a time, those with the newest messages first.")} />;
   const next = Math.min(left, 20);
@@ -82,13 +85,18 @@ function FoundEverywhere({ store, view }: ChatProps) {
   const hits = good.filter(({ messages }) => messages.length > 0);
   const count = hits.reduce((sum, { messages }) => sum + messages.length, 0);
   const [all, some] = [numberText(count), numberText(hits.length)];
+  const problems = [...new Set(failed.map(({ error }) => searchProblem(error)))];
+  // Most likely the words themselves.
+  const problemOfAll = good.length === 0 && problems.length === 1 ? problems[0] : undefined;
   const outcome =
-    count === 0
-      ? tn(found.length, "Nothing found in {n} room.", "Nothing found in {n} rooms.")
-      : tn(found.length, "{count} found in {some} of {n} room", "{count} found in {some} of {n} rooms", {
-          count: all,
-          some,
-        });
+    good.length === 0
+      ? (problemOfAll ?? "")
+      : count === 0
+        ? tn(good.length, "Nothing found in {n} room.", "Nothing found in {n} rooms.")
+        : tn(found.length, "{count} found in {some} of {n} room", "{count} found in {some} of {n} rooms", {
+            count: all,
+            some,
+          });
   return (
     <>
       <Status
@@ -116,18 +124,22 @@ function FoundEverywhere({ store, view }: ChatProps) {
       </div>
       {failed.length > 0 && !isBusy && (
         <div class="found-failed" data-testid="found-failed">
-          <p>{t("Not searched:")}</p>
-          <ul>
-            {failed.map(({ room, error }) => (
-              <li key={room}>
-                <bdi>{titleOf(room, store.known(room))}</bdi>: {describeFailure(error)}
-              </li>
-            ))}
-          </ul>
+          {problemOfAll === undefined && (
+            <>
+              <p>{t("Not searched:")}</p>
+              <ul>
+                {failed.map(({ room, error }) => (
+                  <li key={room}>
+                    <bdi>{titleOf(room, store.known(room))}</bdi>: {searchProblem(error)}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
           <Button onClick={() => void search.retry()}>{t("Try again")}</Button>
         </div>
       )}
-      {left > 0 && !isBusy && (
+      {left > 0 && !isBusy && problemOfAll === undefined && (
         <Button class="link more-found" testId="more-rooms" onClick={() => void search.more()}>
           {tn(next, "Search {n} more room", "Search {n} more rooms")}
         </Button>
@@ -159,7 +171,11 @@ function RoomGroup({ store, view, search, isBusy, found: { room, messages, hasMo
       <ol class="found">
         {messages.map((message) => (
           <FoundRow key={message.id} {...{ store, view }} found={message}>
-            <Marked parts={excerptOf(message, people.labelledIn(message.content))} />
+            {room === view.room ? (
+              <Excerpt view={view} found={message} />
+            ) : (
+              <Marked parts={excerptOf(message, people.labelledIn(message.content))} />
+            )}
           </FoundRow>
         ))}
       </ol>

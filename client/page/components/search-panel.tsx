@@ -2,7 +2,7 @@
 // another part. The embed draws it, and page-search.tsx.
 import type { FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { FoundMessage } from "parley-rooms/client";
+import type { FoundMessage, SendFailure } from "parley-rooms/client";
 
 import { excerptOf } from "../state/excerpt.ts";
 import { t, tn } from "../state/language.ts";
@@ -12,6 +12,9 @@ import { Button, SearchField, submitting } from "./controls.tsx";
 import { FoundRow, Marked } from "./found-row.tsx";
 import { SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
+
+/** Characters; the server takes no more. */
+const QUERY_LENGTH_MAX = 256;
 
 interface SearchPanelProps extends ChatProps {
   /** Draws what was found in all rooms of the reader; an embedded chat has one room. */
@@ -48,6 +51,7 @@ export function SearchPanel({ store, view, everywhere: Everywhere }: SearchPanel
           value={words}
           onText={setWords}
           enterkeyhint="search"
+          maxLength={QUERY_LENGTH_MAX}
         />
         {Everywhere && (
           <fieldset class="scopes" data-testid="scopes">
@@ -87,18 +91,21 @@ const NOTHING: Found = { query: "", messages: [], before: undefined, problem: ""
 function FoundHere({ store, view }: ChatProps) {
   const [found, setFound] = useState(NOTHING);
   const [isBusy, setBusy] = useState(false);
+  const count = useRef(0);
   const { sought } = store;
   const search = async (query: string, after: Found): Promise<void> => {
-    if (isBusy) return;
+    const turn = ++count.current;
+    setBusy(query !== "");
     if (query === "") return setFound(NOTHING);
-    setBusy(true);
     // A mention is an id in the room.
     const answer = await view.store.search({
       query: view.people.withIds(query),
       ...(after.before !== undefined && { before: after.before }),
     });
+    // The reader looks for something else by now.
+    if (turn !== count.current) return;
     setBusy(false);
-    if ("error" in answer) return setFound({ ...after, query, problem: describeFailure(answer.error) });
+    if ("error" in answer) return setFound({ ...after, query, problem: searchProblem(answer.error) });
     const places = answer.messages.map(({ content: _content, ...place }): FoundPlace => place);
     const messages = [...after.messages, ...places];
     setFound({ query, messages, before: answer.hasMore ? answer.before : undefined, problem: "" });
@@ -136,12 +143,17 @@ function FoundHere({ store, view }: ChatProps) {
   );
 }
 
+/** Why nothing was searched. */
+export const searchProblem = (error: SendFailure): string =>
+  error.code === "INVALID_PAYLOAD" ? t("Look for words, numbers or emoji, 32 at most.") : describeFailure(error);
+
 function outcome(count: number, hasMore: boolean): string {
   if (count === 0) return hasMore ? t("Nothing so far.") : t("Nothing found.");
   return hasMore ? tn(count, "{n} or more found", "{n} or more found") : tn(count, "{n} found", "{n} found");
 }
 
-function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { readonly found: FoundPlace }) {
+/** Of a message in the room on the screen. */
+export function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { readonly found: FoundPlace }) {
   const message = view.messageOf(id);
   // A deleted one still leads to its place.
   if (message === null) return <span class="excerpt gone">{t("Message deleted")}</span>;

@@ -7,9 +7,6 @@ import { t } from "../state/language.ts";
 import { IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 
-/** On a phone. */
-export const coversMessages = (): boolean => matchMedia("(max-width: 48rem)").matches;
-
 interface SidePanelProps {
   readonly store: ChatStore;
   readonly title: string;

@@ -5,7 +5,7 @@ import { t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { countText } from "../state/news.ts";
 import { placesFor, type Place } from "../state/places.ts";
-import { labelOf, roomNameOf } from "../state/room-items.ts";
+import { isDirect, labelOf, roomNameOf } from "../state/room-items.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { Modal } from "./modal.tsx";
@@ -102,7 +102,7 @@ function choicesFor({ store, view }: ChatProps, text: string): Choice[] {
     return { key: item.room, place, label: labelOf(item), note, go: () => store.enter(item.room) };
   });
   const id = roomNameOf(text);
-  if (id === undefined || items.some(({ room }) => room === id)) return choices;
+  if (id === undefined || isDirect(id) || items.some(({ room }) => room === id)) return choices;
   return [
     ...choices,
     { key: "new", label: t("New room #{room}", { room: id }), note: "", go: () => void store.enterNamed(text) },

@@ -5,6 +5,7 @@ import type { Catalogue } from "../state/language.ts";
 export const CATALOGUE: Catalogue = {
   " and ": " و",
   " for {time}": " لمدة {time}",
+  "(edited)": "(معدّلة)",
   "(you)": "(أنت)",
   ", ": "، ",
   ", {n} to you": "، منها {n} إليك",
@@ -140,6 +141,7 @@ export const CATALOGUE: Catalogue = {
   Light: "فاتح",
   "Loading earlier messages…": "جارٍ تحميل الرسائل السابقة…",
   "Loading…": "جارٍ التحميل…",
+  "Look for words, numbers or emoji, 32 at most.": "ابحث عن كلمات أو أرقام أو رموز تعبيرية، 32 على الأكثر.",
   "Looking in your rooms…": "جارٍ البحث في غرفك…",
   "Make a moderator": "منح صلاحيات الإشراف",
   "Mark as read": "وضع علامة «مقروءة»",
@@ -284,6 +286,7 @@ export const CATALOGUE: Catalogue = {
   "Set a topic": "تحديد موضوع",
   "Several people are typing…": "عدة أشخاص يكتبون…",
   Show: "عرض",
+  "Show more": "عرض المزيد",
   "Shows the first message of that day, or of the next day that has one.":
     "تُعرض أول رسالة في ذلك اليوم، أو في أقرب يوم بعده توجد فيه رسائل.",
   "Sign in": "تسجيل الدخول",

@@ -4,6 +4,7 @@ import type { Catalogue } from "../state/language.ts";
 export const CATALOGUE: Catalogue = {
   " and ": " und ",
   " for {time}": " (noch {time})",
+  "(edited)": "(bearbeitet)",
   "(you)": "(du)",
   ", ": ", ",
   ", {n} to you": ", davon {n} an dich",
@@ -141,6 +142,7 @@ export const CATALOGUE: Catalogue = {
   Light: "Hell",
   "Loading earlier messages…": "Frühere Nachrichten werden geladen…",
   "Loading…": "Wird geladen…",
+  "Look for words, numbers or emoji, 32 at most.": "Suche nach Wörtern, Zahlen oder Emojis, höchstens 32.",
   "Looking in your rooms…": "Deine Räume werden durchsucht…",
   "Make a moderator": "Moderationsrechte geben",
   "Mark as read": "Als gelesen markieren",
@@ -269,6 +271,7 @@ export const CATALOGUE: Catalogue = {
   "Set a topic": "Thema festlegen",
   "Several people are typing…": "Mehrere Personen schreiben…",
   Show: "Anzeigen",
+  "Show more": "Mehr anzeigen",
   "Shows the first message of that day, or of the next day that has one.":
     "Zeigt die erste Nachricht dieses Tages oder des nächsten Tages mit Nachrichten.",
   "Sign in": "Anmelden",

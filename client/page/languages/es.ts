@@ -4,6 +4,7 @@ import type { Catalogue } from "../state/language.ts";
 export const CATALOGUE: Catalogue = {
   " and ": " y ",
   " for {time}": " ({time} más)",
+  "(edited)": "(editado)",
   "(you)": "(tú)",
   ", ": ", ",
   ", {n} to you": ", {n} para ti",
@@ -141,6 +142,7 @@ export const CATALOGUE: Catalogue = {
   Light: "Claro",
   "Loading earlier messages…": "Cargando mensajes anteriores…",
   "Loading…": "Cargando…",
+  "Look for words, numbers or emoji, 32 at most.": "Busca palabras, números o emojis, 32 como máximo.",
   "Looking in your rooms…": "Buscando en tus salas…",
   "Make a moderator": "Dar permisos de moderación",
   "Mark as read": "Marcar como leído",
@@ -278,6 +280,7 @@ export const CATALOGUE: Catalogue = {
   "Set a topic": "Definir un tema",
   "Several people are typing…": "Varias personas están escribiendo…",
   Show: "Mostrar",
+  "Show more": "Mostrar más",
   "Shows the first message of that day, or of the next day that has one.":
     "Muestra el primer mensaje de ese día o del siguiente día con mensajes.",
   "Sign in": "Iniciar sesión",

@@ -4,6 +4,7 @@ import type { Catalogue } from "../state/language.ts";
 export const CATALOGUE: Catalogue = {
   " and ": "と",
   " for {time}": "（あと{time}）",
+  "(edited)": "（編集済み）",
   "(you)": "（自分）",
   ", ": "、",
   ", {n} to you": "、あなた宛て{n}件",
@@ -141,6 +142,7 @@ export const CATALOGUE: Catalogue = {
   Light: "ライト",
   "Loading earlier messages…": "以前のメッセージを読み込み中…",
   "Loading…": "読み込み中…",
+  "Look for words, numbers or emoji, 32 at most.": "言葉、数字、絵文字を32個まで検索できます。",
   "Looking in your rooms…": "ルーム内を検索中…",
   "Make a moderator": "モデレーターにする",
   "Mark as read": "既読にする",
@@ -267,6 +269,7 @@ export const CATALOGUE: Catalogue = {
   "Set a topic": "トピックを設定",
   "Several people are typing…": "複数のメンバーが入力中…",
   Show: "表示",
+  "Show more": "もっと見る",
   "Shows the first message of that day, or of the next day that has one.":
     "その日、またはそれ以降でメッセージのある最初の日の、最初のメッセージを表示します。",
   "Sign in": "ログイン",

@@ -51,7 +51,11 @@ const byRank = (a: readonly number[], b: readonly number[]): number =>
 function fitOf(wanted: string, place: Place): number | undefined {
   const texts = place.kind === "person" ? [place.person.name] : [labelOf(place.item)];
   if (place.kind === "room" && !place.item.direct) texts.push(place.item.room);
-  const fits = texts.map((text) => fit(wanted, plain(text))).filter((one) => one !== undefined);
+  // As people write the name of a room, whose address has no spaces.
+  const ways = new Set([wanted, wanted.replaceAll(/\s+/g, "-")]);
+  const fits = texts
+    .flatMap((text) => [...ways].map((way) => fit(way, plain(text))))
+    .filter((one) => one !== undefined);
   return fits.length === 0 ? undefined : Math.min(...fits);
 }
 

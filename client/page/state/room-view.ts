@@ -88,6 +88,8 @@ export class RoomView {
   notice = "";
   /** Whether the list of messages is before the reader's eyes. */
   isLookedAt = false;
+  /** A moment of the day that is before the reader's eyes; none where they follow the newest messages. */
+  shownDay: number | undefined;
   /** Whether the room is closed for good: a message would not be kept any more. */
   isOver = false;
   readonly #token: TokenSource;

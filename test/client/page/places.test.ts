@@ -41,5 +41,6 @@ it("finds by name and id, without accents and capitals: beginnings, words, parts
   expect(found("dsrv")).toEqual(["design-review"]);
   expect(found("ito")).toEqual(["dm~x"]);
   expect(found("@gret")).toEqual(["Greta"]);
+  expect(found("design rev")).toEqual(["design-review"]);
   expect(found("xyz")).toEqual([]);
 });

@@ -183,6 +183,11 @@ it("before the list of rooms is there, a search waits for it; the end of the lis
   list();
   await turn();
   expect(asked.at(-1)!.query.get("rooms")).toBe("r1,r2,r3,r4,r5");
+  for (const from of [1, 6, 11, 16]) await answers(foundIn(named(from, from + 4)));
+  expect(state()).toMatchObject({ isBusy: false, left: 23 });
+  void search.more();
+  await turn();
+  expect(asked.at(-1)!.query.get("rooms")).toBe("r21,r22,r23,r24,r25");
   own.close();
   await turn();
   expect(asked.at(-1)!.isCalledOff).toBe(true);
