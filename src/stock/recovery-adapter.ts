@@ -116,7 +116,11 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
       const socket = this.nsp.sockets.get(id);
       if (!socket) return result;
       if (recovery.isPresent(id)) recovery.joined(id, added);
-      else this.#enter(socket);
+      else {
+        // The package makes it join its own room, which it may have left.
+        if (recovery.restoring(id)) for (const room of added) super.del(id, room);
+        this.#enter(socket);
+      }
       return result;
     }
 
@@ -216,8 +220,7 @@ function watchRecoveries(adapter: Adapter, recovery: Recovery, sleep: Sleep | un
     const unmute = timers.restore(() => connect(socket, done));
     const { conn } = socket.client;
     const heard = ({ type }: { readonly type: string }): void => {
-      // The wake itself sends CONNECTs for the client's other namespaces.
-      if (type !== "message" || isRestoring()) return;
+      if (type !== "message") return;
       conn.off("packet", heard);
       unmute();
     };

@@ -105,6 +105,45 @@ describe("what code sets is as if the object had never slept", () => {
     expect([socket.data, socket["tags"]]).toEqual([{ cart: list, deep: { map } }, new Set(list)]);
   });
 
+  it("what `connection` does to such a part is undone in it, whatever kind of part it is", async () => {
+    type Parts = {
+      list: string[];
+      map: Map<string, { n: number }>;
+      set: Set<string>;
+      names: Record<string, number>;
+    };
+    const object = sleeper((io) =>
+      io.on("connection", (socket) => {
+        const data = socket.data as Partial<Parts>;
+        const list = (data.list ??= []);
+        const map = (data.map ??= new Map());
+        const set = (data.set ??= new Set());
+        const names = (data.names ??= {});
+        const add = (what: string): void => {
+          list.push(what);
+          for (const part of map.values()) part.n++;
+          map.set(what, { n: 0 });
+          set.add(what);
+          names[what] = list.length;
+        };
+        add(`came to ${list.length}`);
+        socket.on("add", add);
+      }),
+    );
+    const ada = await new Client(object).connect();
+    for (const what of ["a", "b"]) {
+      await object.sleep();
+      ada.emit("add", what);
+      await settled();
+    }
+    await object.sleep();
+    const list = ["came to 0", "a", "b"];
+    const map = new Map(list.map((what, at) => [what, { n: 2 - at }]));
+    const names = { "came to 0": 1, a: 2, b: 3 };
+    expect(object.socketOf(ada).data).toEqual({ list, map, set: new Set(list), names } satisfies Parts);
+    expect(object.warnings).toEqual([]);
+  });
+
   it("what `connection` sets anew gives way to what was stored, and is named; a constant of the application stays as it is", async () => {
     const DEFAULTS = { theme: "light" };
     const object = sleeper((io) =>

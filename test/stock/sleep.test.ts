@@ -129,6 +129,23 @@ it("with a parser of the application's own", async () => {
   expect([ada.entries, ada.got]).toEqual([1, ["hello", "still here"]]);
 });
 
+it("rooms that a socket has left or joined since it came are as they were, its own among them", async () => {
+  const object = sleeper((io) =>
+    io.on("connection", (socket) => {
+      void socket.leave(socket.id);
+      void socket.leave("lobby");
+      socket.on("enter", () => socket.join("lobby"));
+    }),
+  );
+  const ada = await new Client(object).connect();
+  ada.emit("enter");
+  await settled();
+  for (let rounds = 0; rounds < 2; rounds++) {
+    await object.sleep();
+    expect([...object.socketOf(ada).rooms]).toEqual(["lobby"]);
+  }
+});
+
 describe("listeners for `connection`", () => {
   it("that go on after an `await` are done before an event comes, and greet nobody again", async () => {
     const object = sleeper((io) =>
