@@ -16,7 +16,7 @@ import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
 
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
-/** As high as lets the pictures of it begin with a whole message, each of them. */
+/** High enough that each picture begins with a whole message. */
 const PHONE: BrowserContextOptions = {
   viewport: { width: 390, height: 706 },
   deviceScaleFactor: 2,
@@ -36,7 +36,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
     await page.getByRole("button", { name: /members$/ }).click();
     await page.getByTestId("members").waitFor();
     await beginWithWhole(page);
-    return isTyping(stage, page);
+    return showTyping(stage, page);
   },
   "desktop-dark": async (stage) => {
     const page = await stage.open({ ...DESKTOP, colorScheme: "dark" });
@@ -47,7 +47,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
     await beginWithWhole(page);
     return page;
   },
-  "phone-light": async (stage) => isTyping(stage, await stage.open({ ...PHONE, colorScheme: "light" })),
+  "phone-light": async (stage) => showTyping(stage, await stage.open({ ...PHONE, colorScheme: "light" })),
   "phone-dark": async (stage) => {
     const page = await stage.open({ ...PHONE, colorScheme: "dark" });
     // Not the one that quotes it.
@@ -84,7 +84,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   },
 };
 
-async function isTyping(stage: Stage, page: Page): Promise<Page> {
+async function showTyping(stage: Stage, page: Page): Promise<Page> {
   stage.member("aiko").socket.emit("typing", { on: true });
   await page.getByTestId("typing").filter({ hasText: "typing" }).waitFor();
   return page;
@@ -109,7 +109,7 @@ async function scrollTo(page: Page, message: Locator): Promise<void> {
   }
 }
 
-/** Makes the window as much higher as the uppermost message is cut. */
+/** Makes the window higher by what is cut of the uppermost message. */
 async function beginWithWhole(page: Page): Promise<void> {
   const { width, height } = page.viewportSize()!;
   await page.setViewportSize({ width, height: height + (await cutOf(page)) });
