@@ -1,8 +1,8 @@
 // Hostile payloads of events: every event of a room with shapes that no event takes, with a prototype to set, and with single
 // wrong fields. The room answers all of them and carries out none. Called by attacks.test.ts and room.test.ts.
-import type { EventsOf } from "../../src/extension/extension.ts";
-import type { Pins } from "../../src/features/pins/pins.ts";
-import type { Reports } from "../../src/features/reports/reports.ts";
+import type { EventsOf, RoomHandle } from "../../src/extension/extension.ts";
+import { Pins } from "../../src/features/pins/pins.ts";
+import { Reports } from "../../src/features/reports/reports.ts";
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 
 export interface HostileEvent {
@@ -14,8 +14,11 @@ export interface HostileEvent {
   readonly code?: string;
 }
 
-/** Of the features that this deployment adds to the chat: members report messages and list pins, all else is a moderator's. */
-const OF_FEATURES: Readonly<Record<keyof EventsOf<Pins | Reports>["sent"], string>> = {
+/** The features that the attacked room adds to the chat. */
+export const attackedFeatures = (room: RoomHandle) => [new Pins(room), new Reports(room)];
+
+/** Of these features: members report messages and list pins, all else is a moderator's. */
+const OF_FEATURES: Readonly<Record<keyof EventsOf<ReturnType<typeof attackedFeatures>[number]>["sent"], string>> = {
   "report-message": '{"id":"another-1","reason":"mallory was here"}',
   pins: "{}",
   pin: '{"id":"another-1"}',

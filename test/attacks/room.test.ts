@@ -2,20 +2,18 @@
 // LIM-4. test/durable/attacks-frames.test.ts has those that the platform itself could carry wrongly.
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { Pins } from "../../src/features/pins/pins.ts";
-import { Reports } from "../../src/features/reports/reports.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Client } from "../host/harness.ts";
 import { CustomRoom } from "../host/custom-room.ts";
 import { PacketType } from "../wire/wire-client.ts";
-import { HOSTILE_EVENTS } from "./events.ts";
+import { attackedFeatures, HOSTILE_EVENTS } from "./events.ts";
 import { HOSTILE_FRAMES } from "./frames.ts";
 
 /** What the bystanders may hear: from each other, and when attackers come and go. */
 const MAY_BE_HEARD = ["chat-message", "presence"];
 
 class AttackedRoom {
-  readonly room = new CustomRoom((handle) => [new Pins(handle), new Reports(handle)]);
+  readonly room = new CustomRoom(attackedFeatures);
   #attackers = 0;
   #said = 0;
   readonly #bystanders: Client[] = [];
@@ -41,15 +39,16 @@ class AttackedRoom {
     const content = `still here ${this.#said}`;
     const speaker = this.#bystanders[this.#said % 2]!;
     expect(await speaker.ask("chat-message", { content })).toMatchObject({ ok: true, seq: this.#said });
-    for (const bystander of this.#bystanders) {
+    // Taken before they are examined, so that a wrong one fails the test of its input and no later one.
+    const told = this.#bystanders.map(({ packets }) => packets.splice(0));
+    for (const [at, bystander] of this.#bystanders.entries()) {
       expect(bystander.closing).toBeUndefined();
-      // Taken before they are examined, so that a wrong one fails the test of its input and no later one.
-      const heard = bystander.packets.splice(0).filter(({ type }) => type === PacketType.EVENT);
+      const heard = told[at]!.filter(({ type }) => type === PacketType.EVENT);
       bystander.frames.length = 0;
       const messages: Message[] = [];
       for (const { data } of heard) {
         const [event, payload] = data as [string, Message];
-        expect(MAY_BE_HEARD).toContain(event);
+        expect(MAY_BE_HEARD, `the others heard "${event}": if it may, name it here`).toContain(event);
         expect(JSON.stringify(payload)).not.toContain("polluted");
         if (event === "chat-message") messages.push(payload);
       }
