@@ -300,3 +300,48 @@ it("a keyboard that lies over the page, as in Safari, covers neither the field n
   await ada.close();
   ben.disconnect();
 });
+
+it("in a thread fingers do the same: a long press and a swipe reply there, and a quote leads to the quoted reply", async () => {
+  const room = "touch-thread";
+  const ben = await person(room, "ben", "Ben");
+  const first = await say(ben, "Who brings cake?");
+  for (const content of ["I do", "and I tea"]) await ask(ben, "chat-message", { content, replyTo: first });
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  const finger = await Finger.of(ada);
+  const panel = page.locator(".side-panel");
+  const about = panel.locator(".about");
+  const reply = (text: string): Locator =>
+    panel.getByTestId("replies").getByTestId("message").filter({ hasText: text });
+  await page.getByTestId("thread-line").tap();
+  await reply("and I tea").waitFor();
+  await vi.waitFor(async () => expect(await page.evaluate("document.readyState")).toBe("complete"), WAIT);
+
+  await finger.press(ada, await middleOf(reply("I do").locator(".content")));
+  const items = page.getByTestId("sheet").getByRole("menuitem");
+  expect(await items.allTextContents()).not.toContain("Reply in thread");
+  await items.filter({ hasText: /^Reply$/ }).tap();
+  await about.getByText("I do").waitFor();
+  await panel.getByTestId("thread-composer").fill("which one?");
+  await panel.getByTestId("send").tap();
+  const quote = reply("which one?").getByTestId("quote");
+  await quote.tap();
+  await vi.waitFor(
+    async () =>
+      expect(
+        await reply("I do")
+          .first()
+          .evaluate((row) => row === document.activeElement),
+      ).toBe(true),
+    WAIT,
+  );
+  await panel.waitFor();
+
+  await finger.swipe(await middleOf(reply("and I tea").locator(".content")), { x: -80 });
+  await about.getByText("and I tea").waitFor();
+  await page.goBack();
+  await panel.waitFor({ state: "detached" });
+  expect(await replies(ada).count(), "the stream's field replies to nothing").toBe(0);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});

@@ -1,11 +1,13 @@
 // Touch gestures on messages. A long press opens the sheet of a message. A swipe to the left replies to it; on a right-to-left page, a swipe to
-// the right. The other direction is Back in some browsers, so it does nothing here. The message list loads this file on devices with touch.
+// the right. The other direction is Back in some browsers, so it does nothing here. The message list and the panel of a thread call it on devices
+// with touch.
 import type { Message } from "parley-rooms/client";
 import { render } from "preact";
 
-import type { ChatProps } from "./chat-props.ts";
+import type { WritingProps } from "./chat-props.ts";
 import { Icon } from "./icons.tsx";
 import { LONG_MS, pressed } from "./long-press.ts";
+import { messagesOf } from "./row-keys.ts";
 
 /** Up to so many pixels a finger rests. */
 const REST_PX = 10;
@@ -29,7 +31,11 @@ interface Touch {
 }
 
 /** @param list none where the room was left before this was loaded */
-export function hearGestures(list: HTMLElement | null, { store, view }: ChatProps, signal: AbortSignal): void {
+export function hearGestures(
+  list: HTMLElement | null,
+  { store, view, composing }: WritingProps,
+  signal: AbortSignal,
+): void {
   if (!list || signal.aborted) return;
   let touch: Touch | undefined;
   let swipe: Swipe | undefined;
@@ -55,7 +61,7 @@ export function hearGestures(list: HTMLElement | null, { store, view }: ChatProp
   const touchOf = ({ target: touched, clientX: x, clientY: y }: PointerEvent): Touch | undefined => {
     const target = touched as Element;
     const row = target.closest<HTMLElement>("li[data-seq]");
-    const message = view.state.messages.stored.find(({ seq }) => String(seq) === row?.dataset["seq"]);
+    const message = messagesOf(view, composing).find(({ seq }) => String(seq) === row?.dataset["seq"]);
     if (!row || !message || message.deleted || target.closest(PRESSED)) return undefined;
     return { target, row, message, x, y };
   };
@@ -75,7 +81,7 @@ export function hearGestures(list: HTMLElement | null, { store, view }: ChatProp
   };
   const onUp = (): void => {
     const isReply = swipe?.isFar && touch;
-    if (isReply) view.writing.reply(isReply.message.id);
+    if (isReply) composing.writing.reply(isReply.message.id);
     end();
   };
   const onContextMenu = (event: Event): void => {

@@ -1,10 +1,12 @@
 // Hooks that components share: a clock to draw by, whether something happened just now, whether the browser has a network, all emoji,
-// a picture's bytes.
+// a picture's bytes, gestures of fingers.
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { emojiData, loadEmoji, type EmojiData } from "../state/emoji.ts";
 import { fetchPicture, urlOf, type Picture } from "../state/pictures.ts";
 import type { RoomView } from "../state/room-view.ts";
+import type { WritingProps } from "./chat-props.ts";
 
 /** The time, drawn again every so often; 0 for never. */
 export function useNow(everyMs: number): number {
@@ -66,4 +68,18 @@ export function usePicture(view: RoomView, picture: Picture): { readonly url?: s
     return () => leaving.abort();
   }, [picture.key, view.state.welcome]);
   return url === undefined ? { isLost } : { url, isLost: false };
+}
+
+/** Fingers on the messages of a list; their code comes to devices with touch. */
+export function useGestures(list: RefObject<HTMLElement | null>, props: WritingProps): void {
+  useEffect(() => {
+    if (!matchMedia("(any-pointer: coarse)").matches) return undefined;
+    const leaving = new AbortController();
+    void import("./gestures.ts").then(
+      ({ hearGestures }) => hearGestures(list.current, props, leaving.signal),
+      // Without them there are the buttons of each message.
+      () => {},
+    );
+    return () => leaving.abort();
+  }, [props.view]);
 }

@@ -14,6 +14,9 @@ const keptDown = new Map<string, boolean>();
 /** A keyboard on glass has no Shift+Enter: there Enter begins a line, and the button sends. */
 export const isTouched = (): boolean => matchMedia("(pointer: coarse)").matches;
 
+/** Whether a pointer can rest on something without a press. After a tap browsers may report a mouse where there is none. */
+export const isHovering = (): boolean => matchMedia("(hover: hover)").matches;
+
 /** On a Mac, Ctrl with a letter moves the caret. */
 const isMac = /Mac|iP/.test(navigator.platform);
 /** As the list of shortcuts names the key of commands. */

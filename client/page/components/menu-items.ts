@@ -33,6 +33,8 @@ type Groups = Array<Array<MenuItem | false>>;
 function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: Element, isSheet = false): Groups {
   const { sender } = message;
   const can = view.store.abilitiesOf(message);
+  const { thread } = store;
+  const composing = thread !== undefined && anchor.closest(".side-panel") ? view.composingIn(thread) : view.composing;
   const remove = (): void => {
     // Deleting removes the button, so its message takes the focus.
     anchor.closest("li")?.focus({ preventScroll: true });
@@ -40,7 +42,7 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
   };
   return [
     [
-      isSheet && can.reply && { label: t("Reply"), icon: "reply", act: () => view.writing.reply(message.id) },
+      isSheet && can.reply && { label: t("Reply"), icon: "reply", act: () => composing.writing.reply(message.id) },
       message.content !== "" && {
         label: t("Copy text"),
         icon: "copy",
@@ -58,11 +60,12 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
         act: () => store.set({ dialog: { kind: "details", message: message.id } }),
       },
       can.edit && { label: t("Edit"), icon: "edit", act: () => store.edit(message) },
-      view.hasThreads && {
-        label: t("Reply in thread"),
-        icon: "thread",
-        act: () => store.openThread(threadOf(message) ?? message.id),
-      },
+      view.hasThreads &&
+        composing.thread === undefined && {
+          label: t("Reply in thread"),
+          icon: "thread",
+          act: () => store.openThread(threadOf(message) ?? message.id),
+        },
       unreadItem({ store, view }, message),
       ...featureItems({ store, view }, message),
       !message.origin && messageItem(store, { user: sender, name: message.name }),

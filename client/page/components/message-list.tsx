@@ -11,7 +11,7 @@ import type { RoomView } from "../state/room-view.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
-import { useNow, usePulse } from "./hooks.ts";
+import { useGestures, useNow, usePulse } from "./hooks.ts";
 import {
   anchorAt,
   isAtEnd,
@@ -28,6 +28,7 @@ import {
   topOf,
 } from "./list-place.ts";
 import { NewestButton, NewsBar } from "./newest.tsx";
+import { isHovering } from "./keys.ts";
 import { onRowKey, onRowsCopied } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 
@@ -158,13 +159,6 @@ export function MessageList({ store, view }: ChatProps) {
     // The composer resizes while the reader types, before anything is drawn. Runs after the composer's own listeners.
     const onInput = (): void =>
       queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
-    const leaving = new AbortController();
-    if (hasTouch())
-      void import("./gestures.ts").then(
-        ({ hearGestures }) => hearGestures(list.current, { store, view }, leaving.signal),
-        // Without them there are the buttons of each message.
-        () => {},
-      );
     const leave = (): void => {
       const { key = "", offset = 0 } = place.anchor ?? {};
       const [, seq] = /^m(\d+)$/.exec(key) ?? [];
@@ -176,7 +170,6 @@ export function MessageList({ store, view }: ChatProps) {
     const talk = scroller.current!.closest(".talk")!;
     talk.addEventListener("input", onInput);
     return () => {
-      leaving.abort();
       talk.removeEventListener("input", onInput);
       watching.disconnect();
       seeing.disconnect();
@@ -185,6 +178,7 @@ export function MessageList({ store, view }: ChatProps) {
       leave();
     };
   }, [view]);
+  useGestures(list, { store, view, composing: view.composing });
   useEffect(() => {
     if (!isShown(scroller.current!)) return;
     loadMore(scroller.current!, view);
@@ -307,10 +301,6 @@ function Skeleton() {
 
 const rowOf = (event: Event): string =>
   (event.target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
-
-const hasTouch = (): boolean => matchMedia("(any-pointer: coarse)").matches;
-
-const isHovering = (): boolean => matchMedia("(hover: hover)").matches;
 
 /** A menu, picker or dialog that a row opened gives the focus back to it. */
 const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.picking ?? ui.dialog);

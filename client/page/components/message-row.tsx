@@ -136,6 +136,7 @@ function Quote({ view, id }: ViewProps & { readonly id: string }) {
       class="quote"
       style={{ "--hue": hueOf(quoted.sender) }}
       data-testid="quote"
+      data-to={quoted.seq}
       onClick={() => void view.store.jumpTo(quoted.seq)}
     >
       <bdi class="author">{bare(quoted.name)}</bdi>{" "}

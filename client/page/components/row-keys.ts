@@ -31,7 +31,7 @@ export function onRowKey(event: KeyboardEvent, { store, view, composing }: Writi
 }
 
 /** Those of the list in which the reader writes. */
-function messagesOf(view: RoomView, { thread }: Composing): readonly Message[] {
+export function messagesOf(view: RoomView, { thread }: Composing): readonly Message[] {
   if (thread === undefined) return view.state.messages.stored;
   const { first, replies } = view.store.threads.of(thread);
   return first ? [first, ...replies] : replies;

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fileNamesOf, lineOf, type Message, type Thread } from "parley-rooms/client";
 
+import { coversMessages } from "../layers.ts";
 import { t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
@@ -12,6 +13,8 @@ import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { Composer } from "./composer.tsx";
 import { Button, IconButton } from "./controls.tsx";
+import { useGestures } from "./hooks.ts";
+import { isHovering } from "./keys.ts";
 import { onRowKey, onRowsCopied } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 import { SidePanel } from "./side-panel.tsx";
@@ -60,24 +63,45 @@ export function ThreadPanel({ store, view }: ChatProps) {
     if (news.current !== undefined && isAtEnd.current && document.visibilityState === "visible")
       view.store.threads.markRead(id);
   };
+  const noteEnd = (): void => {
+    const { scrollTop, scrollHeight, clientHeight } = scroller.current!;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_SLACK;
+  };
   useLayoutEffect(() => {
     const { current: box } = scroller;
-    if (!box || !isAtEnd.current) return;
-    box.scrollTop = box.scrollHeight;
-  }, [rows, head]);
+    // After each draw: cards of links and tools make rows higher, and a long draft the list lower.
+    if (box && isAtEnd.current) box.scrollTop = box.scrollHeight;
+  });
   // The reader begins with what is new.
   useLayoutEffect(() => {
-    if (thread) scroller.current?.querySelector(".unread")?.scrollIntoView({ block: "nearest" });
+    if (!thread) return;
+    scroller.current?.querySelector(".unread")?.scrollIntoView({ block: "nearest" });
+    noteEnd();
   }, [thread === undefined]);
+  useGestures(scroller, { store, view, composing });
   useEffect(look);
   useEffect(() => {
     document.addEventListener("visibilitychange", look);
     return () => document.removeEventListener("visibilitychange", look);
   }, []);
   const onScroll = (): void => {
-    const { scrollTop, scrollHeight, clientHeight } = scroller.current!;
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_SLACK;
+    noteEnd();
     look();
+  };
+  const onFocusIn = (event: FocusEvent): void => {
+    const row = rowOf(event);
+    // After the click that gave the focus, as in the stream: the tools would move the link or quote that is tapped.
+    requestAnimationFrame(() => setFocused(row));
+  };
+  /** A quoted reply is shown here, if it is here; otherwise in the stream, which the panel may cover. */
+  const onQuote = (event: MouseEvent): void => {
+    const quote = (event.target as Element).closest<HTMLElement>(".quote[data-to]");
+    if (!quote) return;
+    const row = scroller.current!.querySelector<HTMLElement>(`[data-seq="${quote.dataset["to"]}"]`);
+    if (!row) return void (coversMessages() && store.open(undefined));
+    event.stopPropagation();
+    row.scrollIntoView({ block: "nearest" });
+    row.focus({ preventScroll: true });
   };
   const following = thread?.following === true;
   const follow = (): void => void view.actions.done(t("That was not done."), view.store.threads.follow(id, !following));
@@ -114,9 +138,10 @@ export function ThreadPanel({ store, view }: ChatProps) {
         tabIndex={0}
         data-testid="thread"
         onScroll={onScroll}
-        onPointerOver={(event) => event.pointerType !== "touch" && setPointed(rowOf(event) || pointed)}
+        onClickCapture={onQuote}
+        onPointerOver={(event) => event.pointerType !== "touch" && isHovering() && setPointed(rowOf(event) || pointed)}
         onPointerLeave={() => setPointed("")}
-        onFocusIn={(event) => setFocused(rowOf(event))}
+        onFocusIn={onFocusIn}
         onKeyDown={(event) => onRowKey(event, { store, view, composing })}
         onCopy={(event) => onRowsCopied(event, { view, composing })}
       >
@@ -124,7 +149,9 @@ export function ThreadPanel({ store, view }: ChatProps) {
         <ol class="messages">{head.map(row)}</ol>
         <p class="thread-count muted" role="status">
           {problem
-            ? `${t("The thread could not be loaded.")} ${describeFailure(problem)}`
+            ? problem.code === "NOT_FOUND"
+              ? t("The first message is gone.")
+              : `${t("The thread could not be loaded.")} ${describeFailure(problem)}`
             : thread
               ? thread.replies === 0
                 ? t("No replies yet.")
