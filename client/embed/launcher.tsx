@@ -1,6 +1,7 @@
 // The button of an embedded room that is closed: it has the count of unread messages, and opens the room. embed.tsx draws it.
 import { Icon } from "../page/components/icons.tsx";
 import { t, tn } from "../page/state/language.ts";
+import { countText } from "../page/state/news.ts";
 
 interface LauncherProps {
   readonly title: string;
@@ -25,7 +26,7 @@ export function Launcher({ title, unread, onOpen }: LauncherProps) {
       <Icon name="message" />
       {unread > 0 && (
         <span class="badge" aria-hidden="true">
-          {unread > 99 ? "99+" : unread}
+          {countText(unread)}
         </span>
       )}
     </button>

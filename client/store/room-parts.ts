@@ -289,10 +289,9 @@ export class RoomParts {
         const { id, seq, timestamp } = state.answer;
         this.#holds.sent(timestamp, isStaff(this.#role) ? 0 : this.#modes.slowModeSeconds);
         const name = this.#welcome?.name ?? this.#self;
-        const thread = draft.replyTo === undefined ? undefined : this.threads.threadOfAnswer(draft.replyTo);
         const sender = this.#self;
-        const message = { id, seq, timestamp, room: this.room.room, sender, name, ...draft };
-        const sent = thread === undefined ? message : { ...message, thread };
+        const { room } = this.room;
+        const sent = { id, seq, timestamp, room, sender, name, ...draft, ...this.threads.placeOf(draft) };
         timeline.confirm(sent, sender);
         this.threads.sent(sent);
         break;

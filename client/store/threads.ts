@@ -44,7 +44,7 @@ export class Threads implements ThreadsApi {
   readonly #opened = new Map<string, Opened>();
   /** The list; `undefined` until it was asked for. */
   #own: readonly Thread[] | undefined;
-  /** The messages of the list, which follow edits and deletions. */
+  /** The first messages of the list's threads, which follow edits and deletions. */
   readonly #listed = new Timeline();
   /** Threads of messages that are not loaded, of which the room was asked whether the user takes part in them. */
   readonly #asked = new Set<string>();
@@ -128,12 +128,12 @@ export class Threads implements ThreadsApi {
 
   /** Asks for the list again, if anybody has it. */
   async refresh(): Promise<void> {
-    const { room, changed, isOn, self } = this.#ports;
+    const { room, changed, isOn } = this.#ports;
     if (!this.#own || !isOn()) return;
     const answer = await settled(room.ask("threads", { limit: LIST_LIMIT }));
     if ("ok" in answer) {
       this.#own = answer.threads;
-      this.#listed.replace(messagesOf(answer.threads), { earlier: false, later: false }, self());
+      this.#listed.messages = answer.threads.flatMap(({ first }) => first ?? []);
       for (const thread of answer.threads) this.#opened.get(thread.id)?.follow(thread);
     }
     this.#ownProblem = "error" in answer ? answer.error : undefined;
@@ -177,8 +177,6 @@ export class Threads implements ThreadsApi {
 
   restart(): void {
     this.#opened.clear();
-    this.#asked.clear();
-    this.#listed.restart();
     this.#own &&= [];
   }
 
@@ -200,11 +198,8 @@ export class Threads implements ThreadsApi {
     const opened = this.#opened.get(id);
     if (opened) apply(opened.timeline, self);
     this.#change(id, (thread) => withReply(thread, message, isOwn));
-    if (this.#own?.some((thread) => thread.id === id)) {
-      apply(this.#listed, self);
-      this.#own = this.#own.toSorted((a, b) => (b.last?.seq ?? 0) - (a.last?.seq ?? 0));
-      return;
-    }
+    if (this.#own?.some((thread) => thread.id === id))
+      return void (this.#own = this.#own.toSorted((a, b) => (b.last?.seq ?? 0) - (a.last?.seq ?? 0)));
     const first = timeline.find(id) ?? opened?.timeline.find(id);
     // The first reply to a message of the user, and their own first reply.
     if (isOwn || first?.sender === self) this.#refreshSoon();
@@ -216,22 +211,19 @@ export class Threads implements ThreadsApi {
     if (this.#own === undefined || this.#asked.has(id)) return;
     this.#asked.add(id);
     const answer = await settled(this.#ports.room.ask("thread", { id, limit: 1 }));
-    if ("ok" in answer && answer.thread.following) this.#refreshSoon();
-    if ("error" in answer && answer.error.code !== "NOT_FOUND") this.#asked.delete(id);
+    if ("error" in answer) this.#asked.delete(id);
+    else if (answer.thread.following) this.#refreshSoon();
   }
 
-  /** The thread of the answer to a message, if that is not the message itself (THR-1). */
-  threadOfAnswer(id: string): string | undefined {
-    const answered = this.#find(id);
-    return answered && threadOf(answered);
+  /** What the room adds to a reply (THR-1), as far as the message is loaded that it answers. */
+  placeOf({ replyTo }: Pick<Message, "replyTo">): Pick<Message, "thread"> {
+    const answered = replyTo === undefined ? undefined : this.#find(replyTo);
+    const thread = answered && threadOf(answered);
+    return thread === undefined ? {} : { thread };
   }
 
   #find(id: string): Message | undefined {
-    for (const one of [this.#ports.timeline, ...this.#timelines]) {
-      const found = one.find(id);
-      if (found) return found;
-    }
-    return undefined;
+    return [this.#ports.timeline, ...this.#timelines].map((one) => one.find(id)).find(Boolean);
   }
 
   get #timelines(): Timeline[] {
@@ -339,28 +331,12 @@ function withReply(thread: Thread, message: Message, isOwn: boolean): Thread {
 
 function withoutReply(thread: Thread, { seq, sender }: Message, self: string): Thread {
   const isNew = thread.following && sender !== self && seq > thread.seenSeq;
-  return {
-    ...thread,
-    replies: Math.max(0, thread.replies - 1),
-    unread: isNew ? Math.max(0, thread.unread - 1) : thread.unread,
-  };
+  return { ...thread, replies: thread.replies - 1, unread: thread.unread - Number(isNew) };
 }
 
-/** The first messages of threads, and the newest replies, ascending. */
-const messagesOf = (threads: readonly Thread[]): Message[] => {
-  const messages = threads.flatMap(({ first, last }) => [first, last].filter((one) => one !== undefined));
-  return messages.sort((a, b) => a.seq - b.seq);
-};
-
-/** Threads with those messages as they are now. */
-function asTheyAre(threads: readonly Thread[], messages: readonly Message[]): readonly Thread[] {
-  const now = new Map(messages.map((message) => [message.id, message]));
-  return threads.map((thread) => {
-    const { first, last } = thread;
-    return {
-      ...thread,
-      ...(first && { first: now.get(first.id) ?? first }),
-      ...(last && { last: now.get(last.id) ?? last }),
-    };
+/** Threads with their first messages as these are now. */
+const asTheyAre = (threads: readonly Thread[], firsts: readonly Message[]): readonly Thread[] =>
+  threads.map((thread) => {
+    const first = firsts.find(({ id }) => id === thread.id);
+    return first ? { ...thread, first } : thread;
   });
-}

@@ -101,6 +101,44 @@ it.each([
   },
 );
 
+it("in an Arabic page code runs from left to right, English words are cut at their end, and sentences of the page run from the right", async () => {
+  const room = "languages-mixed";
+  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { name: "Mo", role: "moderator" }) } });
+  const { id } = await ask<{ id: string }>(mo, "chat-message", {
+    content: `Who brings cake? ${"And who tea? ".repeat(9)}`,
+  });
+  await ask(mo, "chat-message", { content: "مرحبا `npm run check.`\n```js\nconst a = 1;\n```", replyTo: id });
+  const ada = await (await open("ar-EG", { viewport: PHONE, isMobile: true, hasTouch: true })).enter(room, "ليلى");
+  const { page } = ada;
+  const directionOf = (part: ReturnType<typeof page.locator>): Promise<string> =>
+    part.evaluate((element) => getComputedStyle(element).direction);
+  const reply = ada.message("مرحبا");
+  for (const code of await reply.locator("code, pre").all()) expect(await directionOf(code)).toBe("ltr");
+  const words = reply.getByTestId("quote").locator("[dir]");
+  expect(await words.evaluate((words) => words.scrollWidth > words.clientWidth)).toBe(true);
+  expect(await reply.getByTestId("quote").evaluate((quote) => quote.scrollWidth > quote.clientWidth)).toBe(false);
+  const field = page.getByTestId("composer");
+  expect(await directionOf(field)).toBe("rtl");
+  await field.fill("Tea");
+  expect(await directionOf(field)).toBe("ltr");
+  await ask(mo, "slow-mode", { seconds: 30 });
+  const notice = page.getByTestId("notice").filter({ hasText: "Mo" });
+  await notice.waitFor();
+  expect(await directionOf(notice)).toBe("rtl");
+  await page.getByTestId("rooms-toggle").tap();
+  // A name stands beside its mark.
+  const gap = await page
+    .locator("[data-testid=room-item]")
+    .first()
+    .evaluate((item) => {
+      const text = document.createRange();
+      text.selectNodeContents(item.querySelector(".room-name")!);
+      return item.querySelector(".hash")!.getBoundingClientRect().left - text.getBoundingClientRect().right;
+    });
+  expect(gap).toBeLessThan(20);
+  expect(ada.complaints).toEqual([]);
+});
+
 it("of an embedded chat is that of the page around it", async () => {
   const { page } = await open("en-US");
   const body = `<!doctype html><html lang="de"><title>Laden</title><script type="module" src="${url}/embed.js"></script>

@@ -462,7 +462,7 @@ it.each(SIZES)(
     await ada.context.setOffline(false);
     await ada.isConnected();
     const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
-    const dismiss = page.getByRole("button", { name: "Dismiss" });
+    const dismiss = page.locator(".notice").getByRole("button", { name: "Close" });
     expect(await dismiss.count()).toBe(0);
     await ask(mo, "slow-mode", { seconds: 1 });
     await ada.reads("notice", /slow mode/);

@@ -150,7 +150,8 @@ export function Composer({ store, view, composing }: WritingProps) {
           placeholder={label}
           enterkeyhint={isTouched() ? "enter" : "send"}
           rows={Math.min(ROWS_MAX, text.split("\n").length)}
-          dir="auto"
+          // What stands in an empty field is in the page's language.
+          dir={text === "" ? undefined : "auto"}
           value={text}
           readOnly={edit?.isSaving}
           aria-invalid={left < 0}

@@ -89,7 +89,7 @@ function Shortcuts({ isEmbedded, onClose }: DialogProps & { readonly isEmbedded:
         {shown.map(([keys, what]) => (
           <div key={keys + what}>
             <dt>
-              <kbd>{keys}</kbd>
+              <kbd dir="ltr">{keys}</kbd>
             </dt>
             <dd>{t(what)}</dd>
           </div>

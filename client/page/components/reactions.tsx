@@ -1,7 +1,7 @@
 // Draws the reactions below a message, and the button for one more. The message row calls it.
 import type { Message } from "parley-rooms/client";
 
-import { t } from "../state/language.ts";
+import { numberText, t } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Icon } from "./icons.tsx";
@@ -22,7 +22,7 @@ export function Reactions({ store, view, message, hasFocus }: ReactionsProps) {
         const isOwn = users.includes(view.self);
         const names = users.map((user) => (user === view.self ? t("you") : named(view.people.nameOf(user))));
         const all = names.join(t(", "));
-        const label = `${emoji} ${count}: ${count > users.length ? t("{names} and more", { names: all }) : all}`;
+        const label = `${emoji} ${numberText(count)}: ${count > users.length ? t("{names} and more", { names: all }) : all}`;
         return (
           <button
             key={emoji}
@@ -36,7 +36,7 @@ export function Reactions({ store, view, message, hasFocus }: ReactionsProps) {
             onClick={() => react && void view.actions.react(id, emoji, !isOwn)}
             {...longPress(() => store.set({ dialog: { kind: "details", message: id } }))}
           >
-            <span class="emoji">{emoji}</span> {count}
+            <span class="emoji">{emoji}</span> {numberText(count)}
           </button>
         );
       })}

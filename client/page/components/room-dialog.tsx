@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ModeratedUser } from "parley-rooms/client";
 
-import { numberText, t, tn } from "../state/language.ts";
+import { t, tn } from "../state/language.ts";
 import { exactTime } from "../state/times.ts";
 import { roleText } from "../state/people.ts";
 import type { ChatProps } from "./chat-props.ts";
@@ -91,7 +91,7 @@ function Decided({ text, undo, onUndo }: DecidedProps) {
 
 function slowModeText(seconds: number): string {
   if (seconds === 0) return t("Off");
-  return seconds < 60 ? tn(seconds, "{n} second", "{n} seconds") : t("{n} min", { n: numberText(seconds / 60) });
+  return seconds < 60 ? tn(seconds, "{n} second", "{n} seconds") : t("{n} min", { n: seconds / 60 });
 }
 
 const untilText = (what: string, until: number | undefined): string =>

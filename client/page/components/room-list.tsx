@@ -2,7 +2,7 @@
 // lists. Below them is the reader, with a menu of their own. The app draws it.
 import { useRef, useState } from "preact/hooks";
 
-import { phrase, t, tn } from "../state/language.ts";
+import { numberText, phrase, t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { roleText } from "../state/people.ts";
 import { labelOf, SECTIONS, type RoomItem } from "../state/room-items.ts";
@@ -163,7 +163,7 @@ function RoomButton({ store, item, isCurrent, isDrafted }: RoomButtonProps) {
         members !== undefined &&
         members > 0 && (
           <span class="present" title={tn(members, "{n} here now", "{n} here now")}>
-            <Icon name="people" /> {members}
+            <Icon name="people" /> {numberText(members)}
             <span class="unseen"> {t("here now")}</span>
           </span>
         )

@@ -34,10 +34,10 @@ export function StatusLine({ store, view }: ChatProps) {
 export function NoticeLine({ view }: ViewProps) {
   return (
     <div class={`notice ${view.notice === "" ? "silent" : ""}`}>
-      <p role="status" data-testid="notice" dir="auto">
+      <p role="status" data-testid="notice">
         {view.notice}
       </p>
-      {view.notice !== "" && <IconButton icon="close" label={t("Dismiss")} onClick={() => view.show("")} />}
+      {view.notice !== "" && <IconButton icon="close" label={t("Close")} onClick={() => view.show("")} />}
     </div>
   );
 }

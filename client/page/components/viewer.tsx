@@ -2,7 +2,7 @@
 // it.
 import { useEffect, useState } from "preact/hooks";
 
-import { t } from "../state/language.ts";
+import { direction, t } from "../state/language.ts";
 import { picturesOf, smallOf, urlOf, type Picture } from "../state/pictures.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { usePicture } from "./hooks.ts";
@@ -41,7 +41,7 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
         const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (by === undefined) return;
         event.preventDefault();
-        step(by);
+        step(direction() === "rtl" ? -by : by);
       }}
     >
       <div class="viewer-bar">

@@ -189,6 +189,7 @@ export const CATALOGUE: Catalogue = {
   "Not sent.": "Nicht gesendet.",
   "Nothing found in {n} rooms.": { one: "Nichts gefunden in {n} Raum.", other: "Nichts gefunden in {n} Räumen." },
   "Nothing found.": "Nichts gefunden.",
+  "Nothing has been written since then": "Seitdem wurde nichts geschrieben",
   "Nothing of that name.": "Nichts mit diesem Namen.",
   "Nothing so far.": "Bisher nichts.",
   "Notifications are on": "Benachrichtigungen sind an",
@@ -297,6 +298,7 @@ export const CATALOGUE: Catalogue = {
   "That day has no messages. The next day with messages: {day}.":
     "An diesem Tag gibt es keine Nachrichten. Der nächste Tag mit Nachrichten: {day}.",
   "That message cannot be loaded without a connection.": "Diese Nachricht kann ohne Verbindung nicht geladen werden.",
+  "That message is not there any more": "Diese Nachricht ist nicht mehr da",
   "That message was deleted.": "Diese Nachricht wurde gelöscht.",
   "That was a bit fast": "Das war etwas zu schnell",
   "That was not done.": "Das hat nicht geklappt.",
@@ -319,6 +321,7 @@ export const CATALOGUE: Catalogue = {
   "The link to {room} is copied.": "Der Link zu {room} ist kopiert.",
   "The list could not be loaded.": "Die Liste konnte nicht geladen werden.",
   "The mentions could not be loaded.": "Die Erwähnungen konnten nicht geladen werden.",
+  "The message waited too long": "Die Nachricht hat zu lange gewartet",
   "The message was deleted. Copy what you need, and cancel.":
     "Die Nachricht wurde gelöscht. Kopiere, was du brauchst, und brich dann ab.",
   "The message was not deleted.": "Die Nachricht konnte nicht gelöscht werden.",
@@ -341,6 +344,7 @@ export const CATALOGUE: Catalogue = {
   "The server answered with status {status}.": "Der Server hat mit Status {status} geantwortet.",
   "The server cannot be reached. Check your connection and try again.":
     "Der Server ist nicht erreichbar. Prüfe deine Verbindung und versuche es erneut.",
+  "The server could not be reached": "Der Server war nicht erreichbar",
   "The server restarts. Reconnecting in a moment": "Der Server startet neu. Gleich geht es weiter",
   "The sign-in page did not sign you in. Try again.": "Die Anmeldeseite hat dich nicht angemeldet. Versuche es erneut.",
   "The sound is on.": "Der Ton ist an.",
@@ -348,6 +352,7 @@ export const CATALOGUE: Catalogue = {
   "The threads could not be loaded.": "Die Threads konnten nicht geladen werden.",
   "The upload did not arrive.": "Der Upload ist nicht angekommen.",
   Theme: "Design",
+  "There is no connection to the room": "Keine Verbindung zum Raum",
   "They can rejoin at once.": "Ein erneuter Beitritt ist sofort möglich.",
   "This browser shows no notifications of an open page.":
     "Dieser Browser zeigt keine Benachrichtigungen von einer offenen Seite.",
@@ -409,7 +414,7 @@ export const CATALOGUE: Catalogue = {
   "What you have written keeps the name that you had.": "Bisherige Nachrichten behalten deinen alten Namen.",
   Where: "Wo",
   "Will be sent in {time}": "Noch {time} bis zum Senden",
-  "Words, “a phrase” or @name": 'Wörter, "eine Wendung" oder @Name',
+  "Words, “a phrase” or @name": 'Wörter, "eine Wortgruppe" oder @Name',
   "Write a message": "Nachricht schreiben",
   "Write a text to save, or delete the message.": "Schreibe einen Text zum Speichern oder lösche die Nachricht.",
   "Written at": "Geschrieben am",
@@ -417,6 +422,7 @@ export const CATALOGUE: Catalogue = {
   Yesterday: "Gestern",
   You: "Du",
   "You are banned": "Du bist gesperrt",
+  "You are banned from this room": "Du bist für diesen Raum gesperrt",
   "You are muted here": "Du bist hier stummgeschaltet",
   "You are not in this room any more.": "Du bist nicht mehr in diesem Raum.",
   "You are not signed in any more.": "Du bist nicht mehr angemeldet.",
@@ -426,6 +432,7 @@ export const CATALOGUE: Catalogue = {
   "You cannot write here.": "Du kannst hier nicht schreiben.",
   "You may read here, but not write.": "Du kannst hier lesen, aber nicht schreiben.",
   "You were kicked": "Du wurdest rausgeworfen",
+  "You were kicked from this room": "Du wurdest aus diesem Raum geworfen",
   "You were mentioned in {room}": "Du wurdest in {room} erwähnt",
   "You wrote this under another name in this browser":
     "Das hast du in diesem Browser unter einem anderen Namen geschrieben",

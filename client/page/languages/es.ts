@@ -193,6 +193,7 @@ export const CATALOGUE: Catalogue = {
     other: "No se encontró nada en {n} salas.",
   },
   "Nothing found.": "No se encontró nada.",
+  "Nothing has been written since then": "No se ha escrito nada desde entonces",
   "Nothing of that name.": "Nada con ese nombre.",
   "Nothing so far.": "Nada por ahora.",
   "Notifications are on": "Notificaciones activadas",
@@ -306,6 +307,7 @@ export const CATALOGUE: Catalogue = {
   "That day has no messages. The next day with messages: {day}.":
     "Ese día no hay mensajes. El siguiente día con mensajes: {day}.",
   "That message cannot be loaded without a connection.": "Ese mensaje no se puede cargar sin conexión.",
+  "That message is not there any more": "Ese mensaje ya no está",
   "That message was deleted.": "Ese mensaje se eliminó.",
   "That was a bit fast": "Vas muy rápido",
   "That was not done.": "No se pudo hacer.",
@@ -327,6 +329,7 @@ export const CATALOGUE: Catalogue = {
   "The link to {room} is copied.": "Se copió el enlace a {room}.",
   "The list could not be loaded.": "No se pudo cargar la lista.",
   "The mentions could not be loaded.": "No se pudieron cargar las menciones.",
+  "The message waited too long": "El mensaje esperó demasiado",
   "The message was deleted. Copy what you need, and cancel.":
     "El mensaje se eliminó. Copia lo que necesites y cancela.",
   "The message was not deleted.": "No se pudo eliminar el mensaje.",
@@ -348,6 +351,7 @@ export const CATALOGUE: Catalogue = {
   "The server answered with status {status}.": "El servidor respondió con el estado {status}.",
   "The server cannot be reached. Check your connection and try again.":
     "No se puede contactar con el servidor. Comprueba tu conexión y vuelve a intentarlo.",
+  "The server could not be reached": "No se pudo contactar con el servidor",
   "The server restarts. Reconnecting in a moment": "El servidor se está reiniciando. Reconexión en un momento",
   "The sign-in page did not sign you in. Try again.":
     "La página de inicio de sesión no inició tu sesión. Vuelve a intentarlo.",
@@ -356,6 +360,7 @@ export const CATALOGUE: Catalogue = {
   "The threads could not be loaded.": "No se pudieron cargar los hilos.",
   "The upload did not arrive.": "La subida no llegó.",
   Theme: "Apariencia",
+  "There is no connection to the room": "No hay conexión con la sala",
   "They can rejoin at once.": "Podrá volver a entrar de inmediato.",
   "This browser shows no notifications of an open page.":
     "Este navegador no muestra notificaciones de una página abierta.",
@@ -425,6 +430,7 @@ export const CATALOGUE: Catalogue = {
   Yesterday: "Ayer",
   You: "Tú",
   "You are banned": "Te banearon",
+  "You are banned from this room": "Te banearon de esta sala",
   "You are muted here": "Te silenciaron aquí",
   "You are not in this room any more.": "Ya no estás en esta sala.",
   "You are not signed in any more.": "Tu sesión ya no está iniciada.",
@@ -434,6 +440,7 @@ export const CATALOGUE: Catalogue = {
   "You cannot write here.": "No puedes escribir aquí.",
   "You may read here, but not write.": "Aquí puedes leer, pero no escribir.",
   "You were kicked": "Te expulsaron",
+  "You were kicked from this room": "Te expulsaron de esta sala",
   "You were mentioned in {room}": "Te mencionaron en {room}",
   "You wrote this under another name in this browser": "Escribiste esto con otro nombre en este navegador",
   "Your browser blocks notifications of this page. Allow them in the browser's settings for it.":

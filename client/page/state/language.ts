@@ -121,7 +121,7 @@ export function tn(n: number, one: string, other: string, values: Values = {}): 
   const category = rules.select(n);
   const english = n === 1 ? one : other;
   const text = typeof found === "object" ? (found[category] ?? found.other) : english;
-  return filled(text, { n: numberText(n), ...values });
+  return filled(text, { n, ...values });
 }
 
 /** A text with elements in it: its parts in the order of the language. */
@@ -135,4 +135,7 @@ export function tx<Node>(english: string, values: Readonly<Record<string, Node>>
 export const phrase = (english: string): string => english;
 
 const filled = (text: string, values: Values): string =>
-  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name] ?? whole;
+    return typeof value === "number" ? numberText(value) : value;
+  });

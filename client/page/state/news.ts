@@ -1,5 +1,6 @@
 // The rules of unread numbers and notifications: what the title and the icon count, and which messages the page notifies the reader of, each
 // once. Pure; the chat store, the page's entry and notifier.ts call it.
+import { numberText } from "./language.ts";
 
 /** What is new for the reader in a room. */
 export interface News {
@@ -28,7 +29,7 @@ export const countOf = (all: readonly News[], rules: MutedRooms): number =>
   all.reduce((sum, news) => sum + countIn(news, rules), 0);
 
 /** @param max the highest number that has its own text */
-export const countText = (count: number, max = 99): string => (count > max ? `${max}+` : `${count}`);
+export const countText = (count: number, max = 99): string => (count > max ? `${numberText(max)}+` : numberText(count));
 
 /** @param title the room in words */
 export const titleText = (title: string, count: number): string =>

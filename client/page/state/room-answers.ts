@@ -20,6 +20,10 @@ const WORDS: Readonly<Record<string, string>> = {
   OTHER_USER: phrase("You wrote this under another name in this browser"),
 };
 
+/** A sentence that came with a code, if the catalogue has it (said.ts); a moderator's own words stay as they are. */
+export const sentenceOf = (message: string): string =>
+  message.replace(/^(.+?)(: |\.$)/su, (_, said: string, end: string) => t(said) + (end === "." ? t(end) : end));
+
 /** The room would refuse the same text or file again. */
 const FINAL: ReadonlySet<string> = new Set([
   "REJECTED",
@@ -41,7 +45,7 @@ const HASTE_MS_MAX = 60_000;
 /** One sentence, with the time left where the room sent it. */
 export function describeFailure({ code, message, retryAfterMs }: SendFailure): string {
   const isQuota = code === "RATE_LIMITED" && (retryAfterMs ?? 0) > HASTE_MS_MAX;
-  const words = Object.hasOwn(WORDS, code) && !isQuota ? t(WORDS[code]!) : message;
+  const words = Object.hasOwn(WORDS, code) && !isQuota ? t(WORDS[code]!) : sentenceOf(message);
   const sentence = /[.!?。]$/.test(words) ? words : `${words}${t(".")}`;
   if (retryAfterMs === undefined) return sentence;
   return `${sentence} ${t("Try again in {time}.", { time: duration(retryAfterMs) })}`;

@@ -3,6 +3,7 @@
 import type { Connection } from "parley-rooms/client";
 
 import { phrase, t, tn } from "./language.ts";
+import { sentenceOf } from "./room-answers.ts";
 
 export type ShownConnection =
   | { readonly kind: "connecting" }
@@ -117,7 +118,7 @@ export function statusOf(connection: ShownConnection, pending: number, isOnline 
       };
       return {
         state: end.state,
-        text: end.text === undefined ? message : t(end.text),
+        text: end.text === undefined ? sentenceOf(message) : t(end.text),
         tone: "bad",
         ...(end.action && { action: end.action }),
       };

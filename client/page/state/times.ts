@@ -61,13 +61,14 @@ export function sinceTime(at: number, now: number): string {
 /** "12 s", "1:05 min", "1 h", "1 h 5 min", "2 days". */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
-  if (seconds < 60) return t("{n} s", { n: numberText(seconds) });
+  if (seconds < 60) return t("{n} s", { n: seconds });
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return t("{time} min", { time: `${minutes}:${String(seconds % 60).padStart(2, "0")}` });
+  const [tens, ones] = [Math.floor((seconds % 60) / 10), seconds % 10].map(numberText);
+  if (minutes < 60) return t("{time} min", { time: `${numberText(minutes)}:${tens}${ones}` });
   const hours = Math.floor(minutes / 60);
   if (hours >= 48) return tn(Math.floor(hours / 24), "{n} day", "{n} days");
-  const [h, m] = [numberText(hours), numberText(minutes % 60)];
-  return minutes % 60 === 0 ? t("{h} h", { h }) : t("{h} h {m} min", { h, m });
+  const [h, m] = [hours, minutes % 60];
+  return m === 0 ? t("{h} h", { h }) : t("{h} h {m} min", { h, m });
 }
 
 const tenths = perLanguage(
@@ -75,7 +76,7 @@ const tenths = perLanguage(
 );
 
 export function bytesText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1000) return `${numberText(bytes)} B`;
   const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "kB"] : [bytes / 1e6, "MB"];
   return `${value < 10 ? tenths().format(value) : numberText(Math.round(value))} ${unit}`;
 }

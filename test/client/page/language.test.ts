@@ -18,6 +18,11 @@ import {
   tx,
   useCatalogue,
 } from "../../../client/page/state/language.ts";
+import { countText } from "../../../client/page/state/news.ts";
+import { describeFailure } from "../../../client/page/state/room-answers.ts";
+import { SAID } from "../../../client/page/state/said.ts";
+import { statusOf } from "../../../client/page/state/shown-connection.ts";
+import { bytesText, duration } from "../../../client/page/state/times.ts";
 
 const CATALOGUES = { de: DE, es: ES, ja: JA, ar: AR };
 const CLIENT = path.join(import.meta.dirname, "..", "..", "..", "client");
@@ -29,11 +34,15 @@ const TEXT = `"((?:[^"\\\\]|\\\\.)*)"`;
 const PLAIN = new RegExp(`(?<![\\w.])(?:t|tx|phrase)\\(\\s*${TEXT}`, "g");
 const COUNTED = new RegExp(`(?<![\\w.])tn\\(\\s*[^,"]+,\\s*${TEXT},\\s*${TEXT}`, "g");
 
+function sourcesIn(folder: string): string[] {
+  return readdirSync(path.join(CLIENT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !name.startsWith("languages") && !name.endsWith("language.ts"))
+    .map((name) => readFileSync(path.join(CLIENT, folder, name), "utf8"));
+}
+
 function textsIn(folder: string): { plain: Set<string>; counted: Set<string> } {
   const [plain, counted] = [new Set<string>(), new Set<string>()];
-  for (const name of readdirSync(path.join(CLIENT, folder), { recursive: true, encoding: "utf8" })) {
-    if (!/\.tsx?$/.test(name) || name.startsWith("languages") || name.endsWith("language.ts")) continue;
-    const source = readFileSync(path.join(CLIENT, folder, name), "utf8");
+  for (const source of sourcesIn(folder)) {
     for (const [, text] of source.matchAll(PLAIN)) plain.add(JSON.parse(`"${text}"`) as string);
     for (const [, , other] of source.matchAll(COUNTED)) counted.add(JSON.parse(`"${other}"`) as string);
   }
@@ -106,6 +115,43 @@ describe("a text", () => {
     ]);
     expect([language(), direction()]).toEqual(["ar", "rtl"]);
   });
+});
+
+it("numbers are those of the language in each text", () => {
+  vi.stubGlobal("navigator", { languages: ["ar-EG"] });
+  useCatalogue("ar", AR);
+  const texts = [
+    t("{at} of {n}", { at: 2, n: 13 }),
+    duration(65_000),
+    duration(3_600_000),
+    bytesText(12),
+    countText(120),
+  ];
+  expect(texts).toEqual(["٢ من ١٣", "١:٠٥ د", "١ س", "١٢ B", "٩٩+"]);
+  vi.unstubAllGlobals();
+});
+
+it("sentences of the client and of the room are in the reader's language, those of others stay", () => {
+  useCatalogue("de", DE);
+  const inGerman = (code: string, message: string): string => describeFailure({ code, message });
+  expect(inGerman("NO_CONNECTION", "There is no connection to the room.")).toBe("Keine Verbindung zum Raum.");
+  expect(inGerman("NOT_FOUND", "That message is not there any more.")).toBe("Diese Nachricht ist nicht mehr da.");
+  expect(inGerman("REJECTED", "No spam here.")).toBe("No spam here.");
+  for (const said of SAID) expect(inGerman("ANY", `${said}.`)).toBe(`${DE[said] as string}.`);
+  const ended = (code: string, message: string): string => statusOf({ kind: "stopped", code, message }, 0).text;
+  expect(ended("KICKED", "You were kicked from this room.")).toBe("Du wurdest aus diesem Raum geworfen.");
+  expect(ended("BANNED", "You are banned from this room: Spam: zu viel")).toBe(
+    "Du bist für diesen Raum gesperrt: Spam: zu viel",
+  );
+});
+
+it("no words stand in the page beside the texts that have a language", () => {
+  const words = [...sourcesIn("page"), ...sourcesIn("embed")].flatMap((source) =>
+    Array.from(source.matchAll(/^\s+([A-Z][a-z]+(?: [a-z]+)*[.…]?)$|>([A-Z][a-z]+ [^<{}=]*)</gm), ([words]) =>
+      words.trim(),
+    ),
+  );
+  expect(words).toEqual([]);
 });
 
 it.each([
