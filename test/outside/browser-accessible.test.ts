@@ -310,10 +310,13 @@ it("one message is a tab stop, arrow keys move to the others, Tab moves to a mes
   await keyboard.press("Tab");
   await hasFocus(ada, "reply", "two");
   await keyboard.press("Tab");
+  await hasFocus(ada, "reply-in-thread", "two");
+  await keyboard.press("Tab");
   await keyboard.press("Enter");
   await ada.page.getByRole("menuitem").first().waitFor();
   await keyboard.press("Escape");
   await hasFocus(ada, "more", "two");
+  await keyboard.press("Shift+Tab");
   await keyboard.press("Shift+Tab");
   await keyboard.press("Enter");
   await ada.reads("about", "two");

@@ -20,6 +20,10 @@ it("is that of the browser: words, numbers, dates and the page's own mark", asyn
   await page.getByRole("button", { name: "2 Mitglieder" }).waitFor();
   await ask(ben, "chat-message", { content: "Servus" });
   await page.getByText("Heute", { exact: true }).first().waitFor();
+  const { id } = await ask<{ readonly id: string }>(ben, "chat-message", { content: "lang\n".repeat(150) });
+  await page.getByRole("button", { name: "Mehr anzeigen" }).waitFor();
+  await ask(ben, "edit-message", { id, content: "kurz" });
+  await expect.poll(() => ada.message("kurz").locator(".edited").getAttribute("data-text")).toBe("(bearbeitet)");
   await ada.message("Servus").hover();
   await page.getByRole("button", { name: "Weitere Aktionen" }).click();
   await page.getByRole("menuitem", { name: "Text kopieren" }).waitFor();

@@ -46,8 +46,7 @@ it("two people talk in a thread beside the stream: live, with mentions, emoji, f
   const ada = await (await open()).enter(room, "Ada");
   const ben = await (await open()).enter(room, "Ben");
   await ada.say("Who brings cake?");
-  await ben.use("Who brings cake?", "more");
-  await ben.choose("Reply in thread");
+  await ben.use("Who brings cake?", "reply-in-thread");
   await ben.page.getByTestId("thread").getByText("No replies yet.").waitFor();
   const field = ben.page.getByTestId("thread-composer");
   await field.pressSequentially("I do :tada:");
@@ -163,8 +162,7 @@ it("a long thread of a message that is far back opens at its end and loads the e
   const ada = await (await open()).enter(room, "Ada");
   const { page } = ada;
   await ada.message("the last reply").hover();
-  await ada.use("the last reply", "more");
-  await ada.choose("Reply in thread");
+  await ada.use("the last reply", "reply-in-thread");
   const shown = page.locator("[data-testid=replies] .content");
   await vi.waitFor(async () => expect(await shown.count()).toBe(50), WAIT);
   expect(await shown.last().textContent()).toBe("the last reply");

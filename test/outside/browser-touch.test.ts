@@ -94,11 +94,11 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   expect(await sheet.evaluate((sheet) => sheet.contains(document.activeElement))).toBe(true);
   expect(await page.getByRole("dialog", { name: "Actions" }).getByRole("menuitem").allTextContents()).toEqual([
     "Reply",
+    "Reply in thread",
     "Copy text",
     "Select text",
     "Copy link",
     "Details…",
-    "Reply in thread",
     "Mark as unread",
     "Report…",
     "Message Ben",

@@ -121,7 +121,7 @@ export class Visitor {
   }
 
   /** Points at a message and presses one of the buttons that appear. */
-  async use(text: string, tool: "react" | "reply" | "more"): Promise<void> {
+  async use(text: string, tool: "react" | "reply" | "reply-in-thread" | "more"): Promise<void> {
     const message = this.message(text);
     await message.hover();
     await message.getByTestId(tool).click();

@@ -1,6 +1,7 @@
 // The bar above the messages: the room's name, topic and modes, and the buttons for rooms, search, members and the menu. The app draws it.
 import { numberText, t, tn } from "../state/language.ts";
 import { bare } from "../state/names.ts";
+import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { Button, IconButton } from "./controls.tsx";
 
@@ -28,6 +29,7 @@ export function ChatHeader({ store, view }: ChatProps) {
         <h1 class="room-title" data-testid="room-title">
           {/* The mark of a room is for the eye alone. */}
           {isNamed && <span aria-hidden="true">#</span>}
+          {view.direct && <Avatar user={view.direct.user} name={view.direct.name} small />}
           <bdi>{store.label}</bdi>
         </h1>
         {topic !== "" && !store.isEmbedded && (

@@ -8,6 +8,7 @@ import { emojiData, loadEmoji, openCodeIn, wholeCodeIn, type EmojiData, type Lik
 import { t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
+import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { useFound } from "./found-members.ts";
 import { useEmoji } from "./hooks.ts";
@@ -94,6 +95,7 @@ function suggestedPerson(view: RoomView, { user, name }: Person): Suggestion {
     text: `@${view.people.labelOf(user) ?? mentionOf(user, "").slice(1)}`,
     shown: (
       <>
+        <Avatar user={user} name={name} small />
         <bdi>{bare(name)}</bdi> <bdi class="muted">{view.people.tagOf(user)}</bdi>
       </>
     ),

@@ -5,7 +5,7 @@ import type { FoundMessage } from "parley-rooms/client";
 import { coversMessages } from "../layers.ts";
 import type { ExcerptPart } from "../state/excerpt.ts";
 import { bare } from "../state/names.ts";
-import { exactTime, shortTime } from "../state/times.ts";
+import { briefTime, exactTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 
@@ -29,7 +29,7 @@ export function FoundRow({ store, view, found, tag, children }: FoundRowProps) {
         <Avatar user={sender} name={name} small />
         <span class="found-head">
           <bdi>{bare(name)}</bdi> {tag}{" "}
-          <time title={exactTime(timestamp)}>{shortTime(timestamp, view.store.now())}</time>
+          <time title={exactTime(timestamp)}>{briefTime(timestamp, view.store.now())}</time>
         </span>
         {children}
       </button>

@@ -26,7 +26,12 @@ function Card({ view, href }: ViewProps & { readonly href: string }) {
       <span key={card?.title} class="link-card-text">
         <span class="link-card-site">
           {host}
-          {card?.site !== undefined && <bdi> · {card.site}</bdi>}
+          {card?.site !== undefined && (
+            <>
+              {" · "}
+              <bdi>{card.site}</bdi>
+            </>
+          )}
         </span>
         <strong dir="auto">{card?.title ?? href.replace(/^https?:\/\//, "")}</strong>
         {card?.description !== undefined && (

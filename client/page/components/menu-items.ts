@@ -43,6 +43,13 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
   return [
     [
       isSheet && can.reply && { label: t("Reply"), icon: "reply", act: () => composing.writing.reply(message.id) },
+      isSheet &&
+        view.hasThreads &&
+        composing.thread === undefined && {
+          label: t("Reply in thread"),
+          icon: "thread",
+          act: () => store.openThread(threadOf(message) ?? message.id),
+        },
       message.content !== "" && {
         label: t("Copy text"),
         icon: "copy",
@@ -60,12 +67,6 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
         act: () => store.set({ dialog: { kind: "details", message: message.id } }),
       },
       can.edit && { label: t("Edit"), icon: "edit", act: () => store.edit(message) },
-      view.hasThreads &&
-        composing.thread === undefined && {
-          label: t("Reply in thread"),
-          icon: "thread",
-          act: () => store.openThread(threadOf(message) ?? message.id),
-        },
       unreadItem({ store, view }, message),
       ...featureItems({ store, view }, message),
       !message.origin && messageItem(store, { user: sender, name: message.name }),
@@ -167,7 +168,7 @@ function itemsOfReader({ store, view }: ChatProps, anchor: Element): Groups {
     [
       { label: t("Language…"), icon: "globe", act: asking(store, "language") },
       shortcutsItem(store),
-      { label: t("Sign out"), icon: "kick", act: () => store.signOut() },
+      { label: t("Sign out"), icon: "leave", act: () => store.signOut() },
     ],
   ];
 }

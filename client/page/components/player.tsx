@@ -18,7 +18,7 @@ const PLAYED = /^(?:audio|video)\//;
 /** The shape of a film that came without a picture. */
 const USUAL = { width: 16, height: 9 };
 /** Of a film, in rem. */
-const WIDTH = 22;
+const WIDTH = 26;
 const HEIGHT = 20;
 /** Between a film that stands and one that lies, both narrower than any camera's. */
 const SHAPE_MIN = 0.5;
@@ -71,7 +71,6 @@ export function Player({ view, file }: PlayerProps) {
           >
             {poster && <Poster view={view} picture={poster} />}
             <Icon name="play" />
-            {!isFilm && t("Play")}
           </button>
         )}
       </div>

@@ -42,8 +42,9 @@ export function ThreadPanel({ store, view }: ChatProps) {
   );
   const head = useMemo(() => rowsOf({ ...NOTHING, messages: first ? [first] : [], self }), [first, self]);
   const rows = useMemo(
-    () => rowsOf({ ...NOTHING, messages: replies, outgoing, self, unreadAfter: news.current, thread: id }),
-    [replies, outgoing, self, thread === undefined],
+    () =>
+      rowsOf({ ...NOTHING, messages: replies, outgoing, self, unreadAfter: news.current, thread: id, above: first }),
+    [replies, outgoing, first, self, thread === undefined],
   );
   const tabStop = focused || rows.at(-1)?.key || head.at(-1)?.key;
   const row = (row: Row) => (

@@ -1,5 +1,5 @@
-// The buttons of the message under the pointer or with the focus: react, reply, and the menu. The message row draws them.
-import type { Message } from "parley-rooms/client";
+// The buttons of the message under the pointer or with the focus: react, reply, reply in its thread, and the menu. The message row draws them.
+import { threadOf, type Message } from "parley-rooms/client";
 
 import { t } from "../state/language.ts";
 import type { WritingProps } from "./chat-props.ts";
@@ -26,6 +26,9 @@ export function Tools({ store, view, composing, message, hasFocus }: ToolsProps)
     <div class="tools" role="group" aria-label={t("Actions of this message")}>
       {can.react && tool("smile", "react", t("React"), (anchor) => store.set({ picking: { anchor, message: id } }))}
       {can.reply && tool("reply", "reply", t("Reply"), () => composing.writing.reply(id))}
+      {view.hasThreads &&
+        composing.thread === undefined &&
+        tool("thread", "reply-in-thread", t("Reply in thread"), () => store.openThread(threadOf(message) ?? id))}
       {tool("more", "more", t("More actions"), (anchor) => store.set({ menu: { anchor, message: id } }))}
     </div>
   );

@@ -226,7 +226,6 @@ export const CATALOGUE: Catalogue = {
   Pin: "تثبيت",
   "Pinned by {name}": "ثُبّتت بواسطة {name}",
   "Pinned message": "رسالة مثبّتة",
-  Play: "تشغيل",
   "Play {name}": "تشغيل \u2068{name}\u2069",
   "Preparing files…": "جارٍ تجهيز الملفات…",
   "Previous or next room": "الغرفة السابقة أو التالية",

@@ -222,7 +222,6 @@ export const CATALOGUE: Catalogue = {
   Pin: "Anheften",
   "Pinned by {name}": "Angeheftet von {name}",
   "Pinned message": "Angeheftete Nachricht",
-  Play: "Abspielen",
   "Play {name}": "{name} abspielen",
   "Preparing files…": "Dateien werden vorbereitet…",
   "Previous or next room": "Vorheriger oder nächster Raum",

@@ -226,7 +226,6 @@ export const CATALOGUE: Catalogue = {
   Pin: "Fijar",
   "Pinned by {name}": "Fijado por {name}",
   "Pinned message": "Mensaje fijado",
-  Play: "Reproducir",
   "Play {name}": "Reproducir {name}",
   "Preparing files…": "Preparando archivos…",
   "Previous or next room": "Sala anterior o siguiente",

@@ -223,7 +223,6 @@ export const CATALOGUE: Catalogue = {
   Pin: "ピン留め",
   "Pinned by {name}": "{name}がピン留め",
   "Pinned message": "ピン留めされたメッセージ",
-  Play: "再生",
   "Play {name}": "{name}を再生",
   "Preparing files…": "ファイルを準備中…",
   "Previous or next room": "前または次のルーム",

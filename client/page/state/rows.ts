@@ -26,6 +26,8 @@ interface Shown {
   readonly unreadAfter: number | undefined;
   /** The `id` of the first message of the thread that is shown: all replies are to it. */
   readonly thread?: string;
+  /** Stands above the first one, with its day. */
+  readonly above?: Message | undefined;
 }
 
 export function rowsOf({
@@ -37,10 +39,11 @@ export function rowsOf({
   self,
   unreadAfter,
   thread,
+  above,
 }: Shown): Row[] {
   const rows: Row[] = hasEarlier ? [] : [{ kind: "beginning", key: "beginning" }];
   let before: Message | undefined;
-  let day: Day | undefined;
+  let day = above && dayOf(above.timestamp);
   let isMarked = unreadAfter === undefined;
   const left = [...notShown];
   const pushNotShown = (beforeSeq: number): void => {

@@ -43,10 +43,6 @@ export function dayTitle(at: number, now: number): string {
 
 const daysBetween = (at: number, now: number): number => Math.round((midnight(now) - midnight(at)) / DAY_MS);
 
-/** The time of today, or the day: where a name needs its place in the line. */
-export const shortTime = (at: number, now: number): string =>
-  daysBetween(at, now) === 0 ? timeOfDay(at) : dayTitle(at, now);
-
 /** The clock time of a moment of today, otherwise its day, in the shortest form. */
 export const briefTime = (at: number, now: number): string =>
   daysBetween(at, now) === 0 ? timeOfDay(at) : monthDay(at);

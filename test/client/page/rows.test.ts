@@ -34,6 +34,12 @@ describe("the rows", () => {
       ...more,
     }).map((row) => (row.kind === "message" ? `${row.isHead ? "head" : "more"} ${row.message.seq}` : row.kind));
 
+  it("have a day where it is another one than that of the message above the first", () => {
+    const above = message(1);
+    expect(shown([message(2)], { above })).toEqual(["head 2"]);
+    expect(shown([message(2, { timestamp: NOON + 86_400_000 })], { above })).toEqual(["day", "head 2"]);
+  });
+
   it("group the messages that one person posts within a short time", () => {
     const cleo = { sender: "cleo", name: "Cleo" };
     const messages = [
