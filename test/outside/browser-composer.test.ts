@@ -301,7 +301,7 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
   const { page } = ada;
   const sizes = (): Promise<number[]> =>
     page
-      .locator("input:not([type=checkbox], [type=file]), textarea, select")
+      .locator("input:not([type=checkbox], [type=radio], [type=file]), textarea, select")
       .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)));
   const isLarge = async (count: number): Promise<void> => {
     await expect.poll(async () => (await sizes()).length).toBeGreaterThanOrEqual(count);
