@@ -13,12 +13,14 @@ const SYSTEM_CHROMES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-export async function launchBrowser(): Promise<Browser> {
-  return playwright.launch(await launchOptions());
+/** @param env variables besides those of this process */
+export async function launchBrowser(env: Readonly<Record<string, string>> = {}): Promise<Browser> {
+  return playwright.launch(await launchOptions(env));
 }
 
-async function launchOptions(): Promise<LaunchOptions> {
+async function launchOptions(env: Readonly<Record<string, string>>): Promise<LaunchOptions> {
   const system = SYSTEM_CHROMES.find((file) => file !== undefined && existsSync(file));
   // The package's own arguments are for a cloud function: one process for everything, and no web security.
-  return { executablePath: system ?? (await packaged.executablePath()), args: ["--no-sandbox", "--disable-gpu"] };
+  const executablePath = system ?? (await packaged.executablePath());
+  return { executablePath, args: ["--no-sandbox", "--disable-gpu"], env: { ...process.env, ...env } };
 }

@@ -6,8 +6,8 @@ import path from "node:path";
 
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 
-import { launchBrowser } from "./chromium.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { assertFonts, launchWithFonts } from "./screenshots/fonts.ts";
 import { OPERATIONS_PICTURES, takeOperations } from "./screenshots/operations.ts";
 import { setStage, type Stage } from "./screenshots/stage.ts";
 import { PEOPLE, READER } from "./screenshots/story.ts";
@@ -18,7 +18,7 @@ import { readOptions } from "./options.ts";
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 /** High enough that each picture begins with a whole message. */
 const PHONE: BrowserContextOptions = {
-  viewport: { width: 390, height: 706 },
+  viewport: { width: 390, height: 838 },
   deviceScaleFactor: 2,
   isMobile: true,
   hasTouch: true,
@@ -33,29 +33,29 @@ type Picture = (stage: Stage) => Promise<Page>;
 const PICTURES: Readonly<Record<string, Picture>> = {
   "desktop-light": async (stage) => {
     const page = await stage.open({ ...DESKTOP, colorScheme: "light" });
-    await page.getByRole("button", { name: /members$/ }).click();
-    await page.getByTestId("members").waitFor();
+    const posted = page.getByTestId("message").filter({ has: page.locator(".content", { hasText: "We are live" }) });
+    // A click of the mouse would scroll the list there.
+    await posted.getByTestId("thread-line").evaluate((line) => line.click());
+    await page.getByTestId("replies").getByTestId("message").first().waitFor();
     await beginWithWhole(page);
     return showTyping(stage, page);
   },
   "desktop-dark": async (stage) => {
     const page = await stage.open({ ...DESKTOP, colorScheme: "dark" });
     await page.getByTestId("search-toggle").click();
-    await page.getByTestId("search-field").fill("cake");
+    await page.getByLabel("All my rooms").check();
+    await page.getByTestId("search-field").fill("tandem");
     await page.keyboard.press("Enter");
-    await page.getByTestId("found").locator("button").first().waitFor();
-    await beginWithWhole(page);
+    await page.getByTestId("found-everywhere").getByRole("button").first().waitFor();
+    await scrollToSaid(page, "The rehearsal on staging");
+    await page.locator(".code-keyword").first().waitFor();
     return page;
   },
   "phone-light": async (stage) => showTyping(stage, await stage.open({ ...PHONE, colorScheme: "light" })),
   "phone-dark": async (stage) => {
     const page = await stage.open({ ...PHONE, colorScheme: "dark" });
-    // Not the one that quotes it.
-    const said = page.locator(".content", { hasText: "Lemon cake is ordered" });
-    await scrollTo(page, page.getByTestId("message").filter({ has: said }));
-    await page.locator(".preview img").waitFor();
-    // It goes a second after the last movement.
-    await page.getByTestId("day").waitFor({ state: "detached" });
+    await scrollToSaid(page, "Lemon cake is ordered");
+    await page.locator(".album img").nth(2).waitFor();
     return page;
   },
   "phone-rooms-dark": async (stage) => {
@@ -68,8 +68,8 @@ const PICTURES: Readonly<Record<string, Picture>> = {
     await page.context().setOffline(true);
     await page.locator("[data-testid=connection][data-state=offline]").waitFor();
     for (const text of [
-      "Train tunnel. Save me that slice, I will be there!",
-      "Home at six, with an answer about the tandem.",
+      "Train tunnel. Save me that slice, I will be there before anybody asks again!",
+      "Home at six, with an answer about the tandem, its two saddles and its bell.",
     ]) {
       await page.getByTestId("composer").fill(text);
       await page.getByTestId("send").click();
@@ -88,6 +88,14 @@ async function showTyping(stage: Stage, page: Page): Promise<Page> {
   stage.member("aiko").socket.emit("typing", { on: true });
   await page.getByTestId("typing").filter({ hasText: "typing" }).waitFor();
   return page;
+}
+
+/** Shows the message with that text at the upper edge, and not one that quotes it. */
+async function scrollToSaid(page: Page, text: string): Promise<void> {
+  const said = page.locator(".content", { hasText: text });
+  await scrollTo(page, page.getByTestId("message").filter({ has: said }));
+  // It goes a second after the last movement.
+  await page.getByTestId("day").waitFor({ state: "detached" });
 }
 
 /** Shows a message at the upper edge. */
@@ -164,8 +172,9 @@ async function takePage(browser: Browser): Promise<void> {
 }
 
 exitOnStop();
-const browser = await launchBrowser();
+const browser = await launchWithFonts();
 try {
+  if (update) await assertFonts(browser);
   await mkdir(FOLDER, { recursive: true });
   if (Object.keys(PICTURES).some(isWanted)) await takePage(browser);
   if (OPERATIONS_PICTURES.some(isWanted)) await takeOperations(browser, take);

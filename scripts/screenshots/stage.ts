@@ -8,21 +8,40 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 import type { Room } from "../../client/core/api.ts";
+import { connectDirect } from "../../client/core/direct.ts";
 import { connectRoom } from "../../client/core/room.ts";
 import type { RoomOverview } from "../../src/protocol/chat-events.ts";
+import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { freePort } from "../port.ts";
-import { LANDING_PAGE, MAIN_ROOM, NOW, PEOPLE, READER, ROOMS, type Line, type Who } from "./story.ts";
+import { drawFiles, type Drawn } from "./drawings.ts";
+import {
+  CARDS,
+  CONVERSATIONS,
+  MAIN_ROOM,
+  MODERATOR,
+  NOW,
+  PEOPLE,
+  READER,
+  ROOMS,
+  TOPIC,
+  type Line,
+  type Who,
+} from "./story.ts";
 
 const HOST = "127.0.0.1";
 export const SECRET = "a-secret-that-only-the-screenshots-know";
 const TOKEN_TTL_SECONDS = 3600;
 const LIST_EVERY_MS = 1000;
+/** Answers by HTTP that name times. */
+const TIMED = /\/api\/(rooms|unread|search|mentions)\?/;
 
 export interface Stage {
   readonly url: string;
-  /** The reader's page of the main room, as it is once everything has come; the form, if the browser does not know them. */
+  /**
+   * The reader's page of the main room, with what is new there, as it is once everything has come; the form, if the browser does not know them.
+   */
   open(options: BrowserContextOptions, reader?: { readonly isKnown: boolean }): Promise<Page>;
   /** A member's connection to the main room. */
   member(who: Who): Room;
@@ -31,11 +50,15 @@ export interface Stage {
 
 export async function setStage(browser: Browser): Promise<Stage> {
   const server = await startServer();
-  const cast = new Cast(server.url);
-  await cast.perform(await drawPicture(browser));
+  const drawn = await drawFiles(browser);
+  const cast = new Cast(server.url, drawn);
+  await cast.perform();
   return {
     url: server.url,
-    open: (options, { isKnown } = { isKnown: true }) => openPage({ browser, url: server.url, cast, options, isKnown }),
+    open: async (options, { isKnown } = { isKnown: true }) => {
+      await cast.unread();
+      return openPage({ browser, url: server.url, cast, drawn, options, isKnown });
+    },
     member: (who) => cast.in(MAIN_ROOM, who),
     close: async () => {
       cast.leave();
@@ -43,6 +66,17 @@ export async function setStage(browser: Browser): Promise<Stage> {
     },
   };
 }
+
+const SETTINGS = {
+  JWT_SECRET: SECRET,
+  GUEST_ACCESS: "on",
+  ROOM_LIST: "on",
+  MESSAGE_RATE: "100",
+  MESSAGE_BURST: "100",
+  // All people of a load come from this machine.
+  CONNECT_RATE_PER_IP: "0",
+  MAX_CONNECTIONS_PER_IP: "0",
+} as const;
 
 export interface Server {
   readonly url: string;
@@ -53,10 +87,10 @@ export interface Server {
 export async function startServer(): Promise<Server> {
   const port = await freePort(HOST);
   const stateDir = mkdtempSync(path.join(tmpdir(), "parley-screenshots-"));
-  const child = spawn(process.execPath, [path.join("scripts", "dev-server.ts"), "--state", stateDir], {
+  const child = spawn(process.execPath, [path.join("scripts", "self-host.ts"), "--state", stateDir], {
     cwd: PROJECT_ROOT,
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, PORT: String(port), JWT_SECRET: SECRET, MESSAGE_RATE: "100", MESSAGE_BURST: "100" },
+    env: { ...process.env, ...SETTINGS, PORT: String(port), HOST },
   });
   const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
   process.once("exit", () => child.kill());
@@ -80,13 +114,17 @@ export async function startServer(): Promise<Server> {
 class Cast {
   /** When the room says that a line was posted → when it was in the story. */
   readonly times = new Map<string, number>();
-  /** How far the reader's browser has seen each room. */
+  /** The rooms in which the reader has been. */
   readonly seen: Record<string, number> = {};
   readonly #rooms = new Map<string, Room>();
   readonly #url: string;
+  readonly #files: ReadonlyMap<string, Drawn>;
+  /** How far the reader has read the main room. */
+  #read = 0;
 
-  constructor(url: string) {
+  constructor(url: string, files: ReadonlyMap<string, Drawn>) {
     this.#url = url;
+    this.#files = files;
   }
 
   in(room: string, who: Who): Room {
@@ -98,18 +136,39 @@ class Cast {
     return joined;
   }
 
-  async perform(picture: Buffer): Promise<void> {
+  async perform(): Promise<void> {
+    for (const { by, unread, lines } of CONVERSATIONS) {
+      const opened = await connectDirect(this.#url, READER, { token: () => tokenOf(by) });
+      this.#rooms.set(`${opened.room} ${by}`, opened);
+      await this.#visit(opened.room, (await this.#talk(opened.room, lines)) - unread);
+    }
     for (const { room, here, unread, lines } of ROOMS) {
       for (const who of here) this.in(room, who);
-      const ids = new Map<string, string>();
-      for (const line of lines) {
-        const { id, seq } = await this.#say(room, line, { picture, ids });
-        ids.set(line.text, id);
-        this.seen[room] = seq - unread;
-      }
-      if (room !== MAIN_ROOM) await this.#visit(room, this.seen[room]!);
+      if (room === MAIN_ROOM) await this.in(room, MODERATOR).socket.emitWithAck("describe", { topic: TOPIC });
+      const newest = await this.#talk(room, lines);
+      if (unread === undefined) continue;
+      this.seen[room] = newest - unread;
+      if (room === MAIN_ROOM) this.#read = newest - unread;
+      else await this.#visit(room, newest - unread);
     }
     await this.#listed();
+  }
+
+  /** Nothing of what the reader has not seen in the story is read any more in the main room. */
+  async unread(): Promise<void> {
+    await this.in(MAIN_ROOM, READER).socket.emitWithAck("read", { seq: this.#read, back: true });
+  }
+
+  /** @returns the `seq` of the newest line */
+  async #talk(room: string, lines: readonly Line[]): Promise<number> {
+    const ids = new Map<string, string>();
+    let newest = 0;
+    for (const line of lines) {
+      const { id, seq } = await this.#say(room, line, ids);
+      ids.set(line.text, id);
+      newest = seq;
+    }
+    return newest;
   }
 
   /** The reader was in the room, and has read so far: the server counts what came later. */
@@ -119,34 +178,54 @@ class Cast {
     visit.close();
   }
 
-  /** Until the list of rooms has heard of all of it: busy rooms report now and then. */
+  /** Until the lists of rooms have heard of all of it: busy rooms report now and then. */
   async #listed(): Promise<void> {
-    const headers = { authorization: `Bearer ${await tokenOf(READER)}` };
+    const others = ROOMS.filter(({ room }) => room !== MAIN_ROOM);
     for (;;) {
-      const response = await fetch(`${this.#url}/api/rooms`, { headers });
-      const { rooms } = (await response.json()) as { readonly rooms: readonly RoomOverview[] };
-      const isTold = ROOMS.filter(({ room }) => room !== MAIN_ROOM).every(({ room, here, lines }) =>
+      const [{ rooms }, own] = await Promise.all([
+        this.#ask<{ readonly rooms: readonly RoomOverview[] }>("rooms"),
+        this.#ask<{ readonly rooms: readonly JoinedRoom[] }>("unread"),
+      ]);
+      const isTold = others.every(({ room, here, lines }) =>
         rooms.some((told) => told.room === room && told.lastSeq === lines.length && told.members === here.length),
       );
-      if (isTold) return;
+      const unreadIn = new Map(own.rooms.map(({ room, direct, unread }) => [direct?.user ?? room, unread]));
+      const isRead =
+        others.every(({ room, unread }) => unreadIn.get(room) === unread) &&
+        CONVERSATIONS.every(({ by, unread }) => unreadIn.get(by) === unread);
+      if (isTold && isRead) return;
       await pause(LIST_EVERY_MS);
     }
+  }
+
+  async #ask<Answer>(path: string): Promise<Answer> {
+    const headers = { authorization: `Bearer ${await tokenOf(READER)}` };
+    const response = await fetch(`${this.#url}/api/${path}`, { headers });
+    return (await response.json()) as Answer;
   }
 
   leave(): void {
     for (const room of this.#rooms.values()) room.close();
   }
 
-  async #say(room: string, line: Line, { picture, ids }: { picture: Buffer; ids: ReadonlyMap<string, string> }) {
-    const { by, at, text, answers, reactions = {}, file } = line;
+  async #say(room: string, line: Line, ids: ReadonlyMap<string, string>) {
+    const { by, at, text, answers, reactions = {}, files = [], isPinned } = line;
     const speaker = this.in(room, by);
     const replyTo = answers && [...ids].find(([said]) => said.startsWith(answers))?.[1];
-    const blob = line.picture ? new Blob([picture], { type: "image/png" }) : file && new Blob([file.text], file);
-    const attachment = blob && (await speaker.upload(blob, { name: line.picture ?? file?.name ?? "" }));
-    const sent = await speaker.send(text, { ...(replyTo && { replyTo }), ...(attachment && { attachment }) });
+    const attachments = [];
+    for (const name of files) {
+      const { bytes, type } = this.#files.get(name)!;
+      attachments.push(await speaker.upload(new Blob([bytes], { type }), { name }));
+    }
+    const [attachment] = attachments;
+    const sent = await speaker.send(text, {
+      ...(replyTo && { replyTo }),
+      ...(attachments.length > 1 ? { attachments } : attachment && { attachment }),
+    });
     this.times.set(String(sent.timestamp), at);
     for (const [emoji, people] of Object.entries(reactions))
       for (const who of people) await this.#react(room, who, sent.id, emoji);
+    if (isPinned) await this.in(room, MODERATOR).socket.emitWithAck("pin", { id: sent.id });
     return sent;
   }
 
@@ -155,47 +234,77 @@ class Cast {
   }
 }
 
-const tokenOf = (user: Who): Promise<string> => signToken(SECRET, { user, name: PEOPLE[user] }, TOKEN_TTL_SECONDS);
-
-async function drawPicture(browser: Browser): Promise<Buffer> {
-  const page = await browser.newPage({ viewport: { width: 960, height: 600 } });
-  await page.setContent(LANDING_PAGE);
-  const picture = await page.screenshot();
-  await page.close();
-  return picture;
-}
+const tokenOf = (user: Who): Promise<string> =>
+  signToken(SECRET, { user, name: PEOPLE[user], ...(user === MODERATOR && { role: "moderator" }) }, TOKEN_TTL_SECONDS);
 
 interface Opening {
   readonly browser: Browser;
   readonly url: string;
   readonly cast: Cast;
+  readonly drawn: ReadonlyMap<string, Drawn>;
   readonly options: BrowserContextOptions;
   readonly isKnown: boolean;
 }
 
-async function openPage({ browser, url, cast, options, isKnown }: Opening): Promise<Page> {
+async function openPage({ browser, url, cast, drawn, options, isKnown }: Opening): Promise<Page> {
   const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   await page.clock.setFixedTime(NOW);
-  // The story took a day, its performance a second.
-  await page.routeWebSocket(/socket\.io/, (socket) => {
-    const server = socket.connectToServer();
-    server.onMessage((frame) => {
-      const told = (stamp: string): string => String(cast.times.get(stamp) ?? stamp);
-      socket.send(typeof frame === "string" ? frame.replaceAll(/\b\d{13}\b/g, told) : frame);
-    });
-  });
-  const kept = { seen: cast.seen, me: { name: PEOPLE[READER], token: await tokenOf(READER) } };
-  if (isKnown)
-    await page.addInitScript(`localStorage.setItem("parley.seen", ${JSON.stringify(JSON.stringify(kept.seen))});
-      localStorage.setItem("parley.token", ${JSON.stringify(JSON.stringify(kept.me))});`);
+  await tellTimes(page, cast);
+  await tellLinks(page, drawn);
+  if (isKnown) {
+    const drafts = ROOMS.flatMap(({ room, draft }) =>
+      draft === undefined ? [] : [[`parley.draft ${url} ${READER} ${room}`, { text: draft }] as const],
+    );
+    const kept = {
+      "parley.seen": cast.seen,
+      "parley.token": { name: PEOPLE[READER], token: await tokenOf(READER) },
+      ...Object.fromEntries(drafts),
+    };
+    await page.addInitScript((kept) => {
+      for (const [key, value] of Object.entries(kept)) localStorage.setItem(key, JSON.stringify(value));
+    }, kept);
+  }
   await page.goto(`${url}/#${MAIN_ROOM}`);
   if (!isKnown) return page;
   await page.locator("[data-testid=connection][data-state=connected]").waitFor({ state: "attached" });
-  const badges = ROOMS.filter(({ unread }) => unread > 0).length;
+  const badges = [...ROOMS.filter(({ room }) => room !== MAIN_ROOM), ...CONVERSATIONS];
   await page
     .getByTestId("unread")
-    .nth(badges - 1)
+    .nth(badges.filter(({ unread = 0 }) => unread > 0).length - 1)
     .waitFor({ state: "attached" });
   return page;
+}
+
+/** The story took a day, its performance seconds; what is of no line is of the moment of the picture. */
+async function tellTimes(page: Page, { times }: Cast): Promise<void> {
+  const laterMs = Date.now() - NOW;
+  const told = (text: string): string =>
+    text.replaceAll(/\b\d{13}\b/g, (stamp) => String(times.get(stamp) ?? Number(stamp) - laterMs));
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) => socket.send(typeof frame === "string" ? told(frame) : frame));
+  });
+  await page.route(TIMED, async (route) => {
+    try {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: told(await response.text()) });
+    } catch {
+      // The picture is taken, and the page closed.
+    }
+  });
+}
+
+/** The story's links lead to pages that do not exist. */
+async function tellLinks(page: Page, drawn: ReadonlyMap<string, Drawn>): Promise<void> {
+  const askedFor = (url: string): string => new URL(url).searchParams.get("url") ?? "";
+  await page.route("**/api/link-card?*", (route) => {
+    const url = askedFor(route.request().url());
+    const card = CARDS[url];
+    return route.fulfill({ json: { ok: true, ...(card && { card: { url, ...card } }) } });
+  });
+  await page.route("**/api/link-card/picture?*", (route) => {
+    const { bytes, type } = drawn.get(askedFor(route.request().url()))!;
+    return route.fulfill({ body: bytes, contentType: type });
+  });
 }
