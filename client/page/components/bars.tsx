@@ -9,7 +9,7 @@ import { bare, named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
-import { Icon } from "./icons.tsx";
+import { MenuIcon } from "./menu-icons.tsx";
 
 export function Bars({ view }: ViewProps) {
   return (
@@ -32,7 +32,7 @@ function PinnedBar({ view }: ViewProps) {
       testId="pinned"
       onClick={() => void pinned.visit()}
     >
-      <Icon name="pin" label={t("Pinned message")} />
+      <MenuIcon name="pin" label={t("Pinned message")} />
       <span class="room-bar-text" dir="auto">
         <bdi class="author">{bare(pin.name)}</bdi> {lineOf(view.people.withNames(pin.text)) || pin.file}
       </span>

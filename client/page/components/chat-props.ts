@@ -2,7 +2,7 @@
 import type { ChatStore } from "../state/chat-store.ts";
 import type { Composing } from "../state/composing.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { IconName } from "./icons.tsx";
+import type { MenuIconName } from "./menu-icons.tsx";
 
 export interface ViewProps {
   readonly view: RoomView;
@@ -19,7 +19,7 @@ export interface WritingProps extends ChatProps {
 
 export interface MenuItem {
   readonly label: string;
-  readonly icon: IconName;
+  readonly icon: MenuIconName;
   readonly act: () => void;
   readonly isGrave?: boolean;
   /** In a row of which one item is chosen: whether this one is. */

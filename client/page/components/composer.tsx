@@ -9,7 +9,6 @@ import { linkTo, marked, type Mark } from "../state/marks.ts";
 import type { Composing } from "../state/composing.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
-import { ReplyBar } from "./reply-bar.tsx";
 import type { ChatProps, WritingProps } from "./chat-props.ts";
 import { pastedFilesOf } from "./clipboard.ts";
 import { replaceCode, Suggestions, useCompletion } from "./completion.tsx";
@@ -19,6 +18,7 @@ import { isTouched, markOf } from "./keys.ts";
 import { onDemand } from "./on-demand.tsx";
 import { typeInto } from "./type-into.ts";
 
+const ReplyBar = onDemand<WritingProps>(async () => (await import("./reply-bar.tsx")).ReplyBar);
 const UploadList = onDemand<WritingProps>(async () => (await import("./uploads.tsx")).UploadList);
 
 /** The composer shows the count of characters left from this many on. */
@@ -138,7 +138,7 @@ export function Composer({ store, view, composing }: WritingProps) {
   if (blocked !== "") return <Blocked store={store} view={view} />;
   return (
     <form class="composer" onSubmit={submitting(submit)}>
-      <ReplyBar view={view} composing={composing} />
+      {(edit ?? replyTo) !== undefined && <ReplyBar {...{ store, view, composing }} />}
       {files.length + uploads.length + composing.fitting.length > 0 && <UploadList {...{ store, view, composing }} />}
       <Suggestions completion={completion} id={listId} />
       <div class="composer-row">

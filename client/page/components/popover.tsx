@@ -6,8 +6,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../state/language.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { focusKeeper } from "./focus.ts";
-import { Icon } from "./icons.tsx";
 import { isTouched, keepEscape } from "./keys.ts";
+import { MenuIcon } from "./menu-icons.tsx";
 import { menuItems } from "./menu-items.ts";
 
 const MARGIN = 8;
@@ -90,7 +90,7 @@ export function MenuGroups({ store, view, leave }: ChatProps & { readonly leave:
                 act();
               }}
             >
-              <Icon name={icon} />
+              <MenuIcon name={icon} />
               <span>
                 {choice !== undefined && <span class="unseen">{choice}: </span>}
                 {label}

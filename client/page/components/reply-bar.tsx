@@ -1,5 +1,5 @@
 // The bar above the composer's field: the message that the draft replies to, or the message that is being edited. Drawn by
-// composer.tsx.
+// composer.tsx, which loads it with the first reply or edit.
 import { fileNamesOf, lineOf, normalContent } from "parley-rooms/client";
 
 import { t, tx } from "../state/language.ts";

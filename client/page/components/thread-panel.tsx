@@ -122,7 +122,7 @@ export function ThreadPanel({ store, view }: ChatProps) {
             />
           )}
           <IconButton
-            icon="unread"
+            icon="thread"
             label={t("All threads")}
             testId="all-threads"
             onClick={() => store.open("threads")}
