@@ -149,7 +149,9 @@ type Lacking<Each extends RoomPart> =
   | `no part in src/chat/parts.ts fills the field "${Exclude<FieldOfChat, FieldsOf<Each>>}" of welcome`;
 
 /** Fits a list only if its parts together have an operation for each event of theirs, and for nothing else, and fill the welcome. */
-type Complete<Each extends RoomPart> = [Lacking<Each>] extends [never] ? readonly RoomPart[] : Lacking<Each> & string;
+type Complete<Each extends RoomPart> = [Lacking<Each>] extends [never]
+  ? readonly RoomPart[]
+  : Exclude<Lacking<Each>, never>;
 
 /** The hooks and the requests of a room, and its parts by name. */
 export type Parts = ReturnType<typeof makeParts>;
