@@ -142,6 +142,8 @@ it("the page says of a link's message that it was deleted, or is not there; a co
   const { page } = ada;
   const follow = (message: string): Promise<void> =>
     page.evaluate((hash) => void (location.hash = hash), `#${room}/${message}`);
+  // Has seen the newest: the room opens there again.
+  await ada.message("m149").waitFor();
   await follow(gone);
   await isLedTo(ada, "Message deleted");
   await ada.reads("notice", "That message was deleted.");
@@ -431,7 +433,8 @@ it("a room that cannot be searched stands beside what the others found, and a se
   await page.getByTestId("stop-search").click();
   await page.getByTestId("stop-search").waitFor({ state: "detached" });
   answering();
-  await ada.reads("more-rooms", "Search 2 more rooms");
+  // The room on the screen may have answered before the search was stopped.
+  await ada.reads("more-rooms", /^Search [23] more rooms$/);
   expect(asked).toHaveLength(3);
   await ada.close();
 });

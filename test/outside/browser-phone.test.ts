@@ -298,6 +298,7 @@ it("what stands at an edge keeps off the notch and the bar of the phone: the rea
     return y + height;
   };
   await expect.poll(bottom).toBeLessThanOrEqual(PHONE.viewport!.height - 34);
+  await page.locator(".preview img").waitFor();
   await page.locator(".preview").tap();
   const close = page.getByTestId("dialog").getByRole("button", { name: "Close" });
   await expect.poll(async () => (await close.boundingBox())!.y).toBeGreaterThanOrEqual(47);

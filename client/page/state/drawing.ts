@@ -1,8 +1,10 @@
 // When the page is drawn: once per frame, however much has changed. A machine that draws slowly draws a busy room less often, and keeps
 // most of its time for the reader's keys. The page's state calls it.
 
-/** What rooms say takes at most one part in so many of the time. */
+/** What rooms say takes at most one part in so many of the time … */
 const SHARE = 4;
+/** … unless it would wait for longer. */
+const WAIT_MAX_MS = 100;
 
 export interface DrawingPorts {
   readonly draw: () => void;
@@ -25,6 +27,7 @@ export class Drawing {
   #waiting: ReturnType<typeof setTimeout> | undefined;
   /** Before it, what rooms say waits. */
   #nextAt = 0;
+  #lastCost = 0;
 
   constructor(ports: DrawingPorts) {
     this.#ports = ports;
@@ -60,6 +63,9 @@ export class Drawing {
     const from = now();
     draw();
     const to = now();
-    this.#nextAt = to + (to - from) * (SHARE - 1);
+    const cost = to - from;
+    // A single draw that takes long, as that of the whole page, holds nothing up.
+    this.#nextAt = to + Math.min(WAIT_MAX_MS, (SHARE - 1) * Math.min(cost, this.#lastCost));
+    this.#lastCost = cost;
   }
 }
