@@ -1,4 +1,5 @@
-// What the people of the story post besides words: pictures that a browser draws, and a sound, so that no licence is needed. stage.ts calls it.
+// Makes the pictures and the sound that people of the screenshots' story post, so that no licence is needed: a browser draws them. Called by
+// stage.ts; tests take `wavOf`.
 import type { Browser } from "playwright-core";
 
 const WIDTH = 960;
@@ -86,9 +87,13 @@ const SOUND_SECONDS = 6;
 /** Of a ship's horn, in hertz. */
 const TONES = [110, 165, 220];
 
-/** The horn of a ferry as WAV of 8 bits. */
-function hornSound(): Buffer<ArrayBuffer> {
-  const count = RATE * SOUND_SECONDS;
+/** The horn of a ferry. */
+const hornSound = (): Buffer<ArrayBuffer> =>
+  wavOf(SOUND_SECONDS, (at) => TONES.reduce((sum, tone) => sum + 36 * Math.sin((2 * Math.PI * tone * at) / RATE), 0));
+
+/** A WAV of 8 bits, 8,000 samples a second. @param sample from -128 to 127 */
+export function wavOf(seconds: number, sample: (at: number) => number): Buffer<ArrayBuffer> {
+  const count = RATE * seconds;
   const head = Buffer.alloc(44);
   head.write("RIFF");
   head.writeUInt32LE(36 + count, 4);
@@ -102,7 +107,5 @@ function hornSound(): Buffer<ArrayBuffer> {
   head.writeUInt16LE(8, 34);
   head.write("data", 36);
   head.writeUInt32LE(count, 40);
-  const sample = (at: number): number =>
-    128 + TONES.reduce((sum, tone) => sum + 36 * Math.sin((2 * Math.PI * tone * at) / RATE), 0);
-  return Buffer.concat([head, Buffer.from(Array.from({ length: count }, (_, at) => sample(at)))]);
+  return Buffer.concat([head, Buffer.from(Array.from({ length: count }, (_, at) => 128 + sample(at)))]);
 }

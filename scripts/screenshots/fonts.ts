@@ -1,5 +1,5 @@
-// The fonts of the pictures: the browser draws Inter where a page asks for the system's own font, and coloured emoji, whatever machine it runs
-// on. screenshots.ts calls it.
+// Has the browser draw Inter where a page asks for the system's own font, and coloured emoji, so that screenshots look the same on any machine.
+// screenshots.ts calls it.
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

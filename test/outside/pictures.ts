@@ -4,6 +4,8 @@ import { crc32, deflateSync } from "node:zlib";
 
 import type { Page } from "playwright-core";
 
+import { wavOf } from "../../scripts/screenshots/drawings.ts";
+
 /** Of one colour, one bit a pixel: the bytes are few, however many pixels there are. */
 export function png(width: number, height: number): Buffer {
   const chunk = (kind: string, body: Buffer): Buffer => {
@@ -76,21 +78,5 @@ export async function film(page: Page): Promise<Buffer> {
   return Buffer.from(base64, "base64");
 }
 
-/** Three seconds of a tone, as WAV of 8 bits. */
-export function sound(): Buffer {
-  const [rate, count] = [8000, 24_000];
-  const head = Buffer.alloc(44);
-  head.write("RIFF");
-  head.writeUInt32LE(36 + count, 4);
-  head.write("WAVEfmt ", 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate, 28);
-  head.writeUInt16LE(1, 32);
-  head.writeUInt16LE(8, 34);
-  head.write("data", 36);
-  head.writeUInt32LE(count, 40);
-  return Buffer.concat([head, Buffer.from(Array.from({ length: count }, (_, at) => 128 + 60 * Math.sin(at / 4)))]);
-}
+/** Three seconds of a tone. */
+export const sound = (): Buffer => wavOf(3, (at) => 60 * Math.sin(at / 4));

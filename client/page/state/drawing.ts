@@ -1,5 +1,5 @@
-// When the page is drawn: once per frame, however much has changed. A machine that draws slowly draws a busy room less often, and keeps
-// most of its time for the reader's keys. The page's state calls it.
+// Decides when the page is drawn: once per frame, however much has changed; on a slow machine a busy room less often, so that most of the
+// time is left for the reader's keys. The chat store calls it.
 
 /** What rooms say takes at most one part in so many of the time … */
 const SHARE = 4;
