@@ -433,6 +433,7 @@ it("a room that cannot be searched stands beside what the others found, and a se
   await ada.reads("search-outcome", "2 found in 2 of 3 rooms");
   expect(new URLSearchParams(asked[1]).get("rooms")).toBe("finding-c");
   await page.getByTestId("search-field").press("Enter");
+  await expect.poll(() => asked.length).toBe(3);
   await page.getByTestId("stop-search").click();
   await page.getByTestId("stop-search").waitFor({ state: "detached" });
   answering();
