@@ -1,6 +1,6 @@
 // Keeps messages that are not sent yet across reloads: one key per message, so that tabs of one browser never overwrite each
 // other's. Without a usable storage (blocked, full, or none) messages are in memory only.
-import { attachmentsOf, withFiles } from "../../src/protocol/message-files.ts";
+import { attachmentsOf, withFiles } from "../../src/protocol/message.ts";
 import type { Draft, KeyValueStorage, SendFailure } from "./api.ts";
 
 export interface StoredMessage extends Draft {

@@ -9,7 +9,7 @@ import type {
   PostPayload,
   ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
-import { normalContent, refuseContent } from "../../src/protocol/content.ts";
+import { normalContent, refuseContent } from "../../src/protocol/message.ts";
 import { refuse } from "../../src/protocol/refuse.ts";
 import { frameBytes } from "../../src/socketio/wire/engine-io.ts";
 import { maxPayloadOf } from "./extended-transports.ts";

@@ -9,7 +9,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import { attachmentsOf, withFiles } from "../../src/protocol/message-files.ts";
+import { attachmentsOf, withFiles } from "../../src/protocol/message.ts";
 import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import type {

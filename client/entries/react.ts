@@ -10,7 +10,7 @@ export { parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";
 export type { Replies } from "../store/replies.ts";
-export { threadOf } from "../../src/protocol/message-id.ts";
+export { threadOf } from "../../src/protocol/message.ts";
 export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-items.ts";
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 export type { Unread } from "../store/unread.ts";

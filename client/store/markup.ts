@@ -1,7 +1,7 @@
 // Parses a message's text into a tree of plain data: code, quotes, lists, links, mentions and simple emphasis. Any input yields only these
 // kinds of nodes, and only addresses of the web and of mail. The page draws the tree, and shows the message that a reply or a dialog is about
 // in one line; applications draw it with elements of their own.
-import { isVisible } from "../../src/protocol/content.ts";
+import { isVisible } from "../../src/protocol/message.ts";
 import { characterAt, characterBefore, isUnspaced, isWord } from "../../src/protocol/text/characters.ts";
 import { linksIn, type Link } from "../../src/protocol/text/links.ts";
 import { mentionPlaces, type Mention } from "../../src/protocol/text/mentions.ts";

@@ -1,7 +1,7 @@
 // Counts replies by thread in a part of the history. The store's threads and applications call it. Pure.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { THREAD_PEOPLE_MAX } from "../../src/protocol/limits.ts";
-import { threadOf } from "../../src/protocol/message-id.ts";
+import { threadOf } from "../../src/protocol/message.ts";
 
 /** The replies to one message. */
 export interface Replies {

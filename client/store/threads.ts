@@ -9,7 +9,7 @@ import type {
   ThreadAnswer,
   ThreadSeen,
 } from "../../src/protocol/chat-events.ts";
-import { threadOf } from "../../src/protocol/message-id.ts";
+import { threadOf } from "../../src/protocol/message.ts";
 import type { Room, SendFailure } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 import { settled } from "./answers.ts";

@@ -3,7 +3,7 @@
 import type { Message, RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import { MISSED_MESSAGES_MAX } from "../protocol/limits.ts";
-import { messageId, parseMessageId } from "../protocol/message-id.ts";
+import { messageId, parseMessageId } from "../protocol/message.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { memberEvent } from "../protocol/input.ts";
 import { UNDECIDED } from "../protocol/refuse.ts";

@@ -1,6 +1,6 @@
 // Everything that a custom feature may use. `parley-rooms` and `parley-rooms/features` export all of it; a feature imports
 // nothing else of this project.
-export { normalContent } from "../protocol/content.ts";
+export { normalContent } from "../protocol/message.ts";
 export { refuse } from "../protocol/refuse.ts";
 export { isFullFor, type Held, type Party, type ShareLimits } from "../protocol/shares.ts";
 export type { Answer, AnswerCode, ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";

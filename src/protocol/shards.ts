@@ -2,7 +2,7 @@
 // stores and decides. Used by src/shards, src/chat/shards and src/rpc.
 import type { Answer, Message, Notice, Role, Welcome } from "./chat-events.ts";
 import type { Identity } from "./identity.ts";
-import { fileCharsOf } from "./message-files.ts";
+import { fileCharsOf } from "./message.ts";
 
 /** The name of a shard's object. No room has a slash in its name. */
 export const shardName = (room: string, shard: number): string => `${room}/${shard}`;

@@ -2,7 +2,7 @@
 // a client needs with the decision on its CONNECT. Made by shard-members.ts.
 import type { Message } from "../protocol/chat-events.ts";
 import { MISSED_MESSAGES_MAX } from "../protocol/limits.ts";
-import { parseMessageId } from "../protocol/message-id.ts";
+import { parseMessageId } from "../protocol/message.ts";
 import { MISSED_CHARS_MAX, missedCharsOf, type LogPosition } from "../protocol/shards.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery/recovery.ts";
 

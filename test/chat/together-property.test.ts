@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 import type { Durability } from "../../src/chat/room/room.ts";
 import type { Message, SearchAnswer } from "../../src/protocol/chat-events.ts";
-import { storedFilesOf } from "../../src/protocol/message-files.ts";
+import { storedFilesOf } from "../../src/protocol/message.ts";
 import type { RoomReport } from "../../src/protocol/room-list.ts";
 import { UNLIMITED } from "../host/chat-room.ts";
 import { EPOCH } from "../host/memory-log.ts";

@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 
 import { SqlMessageLog } from "../../src/objects/sql/sql-message-log.ts";
-import { messageId } from "../../src/protocol/message-id.ts";
+import { messageId } from "../../src/protocol/message.ts";
 import type { Page, PageQuery } from "../../src/chat/log/message-log.ts";
 import type { Retention } from "../../src/chat/log/segments.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";

@@ -3,7 +3,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
 import { SqlSearchIndex } from "../../src/features/search/sql-search-index.ts";
-import { messageId } from "../../src/protocol/message-id.ts";
+import { messageId } from "../../src/protocol/message.ts";
 import type { MessageLog } from "../../src/chat/log/message-log.ts";
 import { INDEX_SHAPE, type IndexShape, type SearchIndex } from "../../src/features/search/search-index.ts";
 import { match, parsePhrases } from "../../src/features/search/search-query.ts";

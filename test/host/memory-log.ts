@@ -3,7 +3,7 @@ import type { Retention } from "../../src/chat/log/segments.ts";
 import { decodeBatch, encodeBatch } from "../../src/chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
 import { UNNAMED_INCARNATION } from "../../src/storage/incarnations.ts";
-import { parseMessageId } from "../../src/protocol/message-id.ts";
+import { parseMessageId } from "../../src/protocol/message.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 

@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
-import { normalContent } from "../../src/protocol/content.ts";
+import { normalContent } from "../../src/protocol/message.ts";
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
 import { bundleEngineWorker } from "./engine-worker.ts";

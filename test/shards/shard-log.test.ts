@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { messageId } from "../../src/protocol/message-id.ts";
+import { messageId } from "../../src/protocol/message.ts";
 import { ShardLog } from "../../src/shards/shard-log.ts";
 
 const EPOCH = "e".repeat(20);

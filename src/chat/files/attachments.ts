@@ -10,7 +10,7 @@ import type { Answer, Attachment, ErrorAnswer, FilesWelcome, StoredFile } from "
 import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts";
 import { filePass, parseFilePass, type FilePass } from "../../protocol/file-pass.ts";
 import { PASS_MS, POST_WINDOW_MS } from "../../protocol/limits.ts";
-import { attachmentsOf, storedFilesOf, type WithFiles } from "../../protocol/message-files.ts";
+import { attachmentsOf, storedFilesOf, type WithFiles } from "../../protocol/message.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { handler, UPLOAD, type Caller } from "../room/operation.ts";

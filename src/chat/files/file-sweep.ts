@@ -4,7 +4,7 @@
 import type { StoredFile } from "../../protocol/chat-events.ts";
 import { filesOf, filesSince, parseFileKey } from "../../protocol/file-key.ts";
 import { POST_WINDOW_MS } from "../../protocol/limits.ts";
-import { storedFilesOf } from "../../protocol/message-files.ts";
+import { storedFilesOf } from "../../protocol/message.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import type { RoomPart, StoreAfterErase } from "../room/room-part.ts";

@@ -12,10 +12,9 @@
 // A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the position of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Attachment, Message, Origin, Role, StoredFile } from "../../protocol/chat-events.ts";
-import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
+import { attachmentsOf, messageId, withFiles } from "../../protocol/message.ts";
 import { isStaff, type StaffRole } from "../../protocol/roles.ts";
 import { UNNAMED_INCARNATION } from "../../storage/incarnations.ts";
-import { messageId } from "../../protocol/message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 
 const VERSION = 1;

@@ -11,7 +11,7 @@ import type {
   Version,
   VersionsAnswer,
 } from "../../protocol/chat-events.ts";
-import { refuseContent } from "../../protocol/content.ts";
+import { refuseContent, storedFilesOf } from "../../protocol/message.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "../moderation/audit-trail.ts";
@@ -20,7 +20,6 @@ import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts"
 import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
-import { storedFilesOf } from "../../protocol/message-files.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { handler, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guests.ts";

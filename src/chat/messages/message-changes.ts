@@ -6,7 +6,7 @@ import type { ChangesAnswer, ChangesWelcome, ErrorAnswer } from "../../protocol/
 import { refuse } from "../../protocol/refuse.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { parseMessageId } from "../../protocol/message-id.ts";
+import { parseMessageId } from "../../protocol/message.ts";
 import type { RoomPart, KeptChange } from "../room/room-part.ts";
 import { handler } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";

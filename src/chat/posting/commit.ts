@@ -3,7 +3,7 @@
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/batch-format.ts";
 import { withMentions } from "../../protocol/text/mentions.ts";
-import { messageId } from "../../protocol/message-id.ts";
+import { messageId } from "../../protocol/message.ts";
 import type { Draft, Room } from "../room/room.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 

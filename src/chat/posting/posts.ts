@@ -1,7 +1,7 @@
 // Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts) stores and
 // delivers them (CHAT-7). Called by posting.ts; scripts/measure/bill.ts knows the rate of batches.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
-import { fileCharsOf } from "../../protocol/message-files.ts";
+import { fileCharsOf } from "../../protocol/message.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import {
   BATCH_CHARS_MAX,

@@ -5,7 +5,7 @@ import type { Meter } from "../../metrics/meter.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { isPromise } from "../../socketio/server/failures.ts";
 import { postKey } from "../log/posted-ids.ts";
-import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
+import { attachmentsOf, withFiles } from "../../protocol/message.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { RoomPart } from "./room-part.ts";
 import { type ForeignCall, ForeignCalls } from "./foreign-calls.ts";

@@ -26,7 +26,7 @@ import { announcementsOf, type BindingName } from "../../rpc/bindings.ts";
 import { refuseRoom, SERVICE } from "../../worker/api/access.ts";
 import { answering, call, room, type ApiCall, type ApiRequest } from "../../worker/api/call.ts";
 import { described } from "../../protocol/schemas/described.ts";
-import { contentProblem, normalContent } from "../../protocol/content.ts";
+import { contentProblem, normalContent } from "../../protocol/message.ts";
 
 /** Rooms, and users, that one call may name. */
 export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;

@@ -1,7 +1,7 @@
 // One link to another room: packs the messages and changes behind its mark into batches, and moves the mark (RLY-2). Used by links.ts.
 import { hasPassed } from "../../clock/rates.ts";
 import type { Message } from "../../protocol/chat-events.ts";
-import { fileNamesOf } from "../../protocol/message-files.ts";
+import { fileNamesOf, parseMessageId } from "../../protocol/message.ts";
 import { RELAY_VERSION } from "../../protocol/relay-batch.ts";
 import type {
   LinkInfo,
@@ -17,7 +17,6 @@ import { Packing, RELAY_BYTES_MAX, RELAY_ITEMS_MAX } from "../../relay/packing.t
 import { isBeyond, nameOfIncarnation } from "./position.ts";
 import { staffRoleOf } from "../../chat/log/batch-format.ts";
 import { editToPassOn, type Kept } from "../../chat/log/change.ts";
-import { parseMessageId } from "../../protocol/message-id.ts";
 import { rootOf, routeOf } from "../../chat/log/origin.ts";
 import { readableAfter, readableAt } from "../../chat/room/readable.ts";
 import type { Room } from "../../chat/room/room.ts";

@@ -1,7 +1,7 @@
 // The replies of a room by thread, read from the log when somebody asks for threads, so a post writes no row for them. Each part of the log
 // that is full is kept as one row, so a room that wakes reads only what came after. Called by threads.ts.
 import type { Message } from "../../protocol/chat-events.ts";
-import { threadOf } from "../../protocol/message-id.ts";
+import { threadOf } from "../../protocol/message.ts";
 import type { MessageLog } from "../../chat/log/message-log.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 

@@ -3,7 +3,7 @@ import type { PayloadOf } from "../../protocol/event.ts";
 import { FOLLOW_THREAD, READ_THREAD, THREAD, THREADS, type Thread } from "../../protocol/events/threads.ts";
 import type { Answer, ErrorAnswer, Message } from "../../protocol/chat-events.ts";
 import { THREAD_PEOPLE_MAX } from "../../protocol/limits.ts";
-import { parseMessageId, threadOf } from "../../protocol/message-id.ts";
+import { parseMessageId, threadOf } from "../../protocol/message.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { ThrottledRun } from "../../clock/rates.ts";
 import { withChange } from "../../chat/log/change.ts";

@@ -6,7 +6,7 @@
 import { decodeBatch, encodeBatch, incarnationOfBatch } from "../../chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../chat/log/change.ts";
 import { Incarnations, nameIncarnation } from "../../storage/incarnations.ts";
-import { messageId } from "../../protocol/message-id.ts";
+import { messageId } from "../../protocol/message.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../chat/log/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../../chat/log/segments.ts";
 import type { Message } from "../../protocol/chat-events.ts";

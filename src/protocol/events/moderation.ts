@@ -11,7 +11,7 @@ import {
   SLOW_MODE_SECONDS_MAX,
   TOPIC_LENGTH_MAX,
 } from "../limits.ts";
-import { normalContent } from "../content.ts";
+import { normalContent } from "../message.ts";
 import { defineEvent, emitted, type AnswerOf, type Callers } from "../event.ts";
 import { atMs, limitOf, textOf, userId as user, type Given, type Sent } from "../schemas/fields.ts";
 import { described, named } from "../schemas/described.ts";

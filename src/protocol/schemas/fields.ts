@@ -2,7 +2,7 @@
 // API's calls. Schemas drop unknown keys, so older and richer clients get along.
 import * as z from "zod/mini";
 
-import { normalContent } from "../content.ts";
+import { normalContent } from "../message.ts";
 import { MESSAGE_ID_LENGTH_MAX, USER_LENGTH_MAX } from "../limits.ts";
 import { described } from "./described.ts";
 

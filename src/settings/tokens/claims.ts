@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import type { Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/input.ts";
 import { ROLES } from "../../protocol/roles.ts";
-import { isVisible } from "../../protocol/content.ts";
+import { isVisible } from "../../protocol/message.ts";
 import { NAME_LENGTH_MAX, USER_LENGTH_MAX } from "../../protocol/limits.ts";
 
 /** Rooms that one token may list. */

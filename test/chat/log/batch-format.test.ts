@@ -2,9 +2,8 @@
 import { describe, expect, it } from "vitest";
 
 import { decodeBatch, encodeBatch, incarnationOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
-import { messageId } from "../../../src/protocol/message-id.ts";
+import { messageId, withFiles } from "../../../src/protocol/message.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { withFiles } from "../../../src/protocol/message-files.ts";
 import { fc } from "../../host/properties.ts";
 
 const PLACE = { room: "plaza", epoch: "e1" };

@@ -8,7 +8,7 @@ import {
   type ChunkAnswer,
 } from "../../../src/chat/messages/exporting.ts";
 import { READ_MESSAGES_LIMIT } from "../../../src/chat/room/read-allowance.ts";
-import { messageId } from "../../../src/protocol/message-id.ts";
+import { messageId } from "../../../src/protocol/message.ts";
 import type { Message, Role } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../../src/protocol/events/messages.ts";
-import { messageId } from "../../../src/protocol/message-id.ts";
+import { messageId } from "../../../src/protocol/message.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";

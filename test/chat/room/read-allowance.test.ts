@@ -1,7 +1,7 @@
 // Limits of searching: the messages that a user's searches may read, and the rest between two turns.
 import { describe, expect, it } from "vitest";
 
-import { messageId } from "../../../src/protocol/message-id.ts";
+import { messageId } from "../../../src/protocol/message.ts";
 import {
   READ_REST_LATER_MS,
   READ_REST_MS_PER_MESSAGE,

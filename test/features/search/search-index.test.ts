@@ -1,7 +1,7 @@
 // Searching a long history: when messages are indexed, the cost of that, and that results do not depend on the index.
 import { describe, expect, it } from "vitest";
 
-import { messageId } from "../../../src/protocol/message-id.ts";
+import { messageId } from "../../../src/protocol/message.ts";
 import type { IndexShape } from "../../../src/features/search/search-index.ts";
 import { SEARCHES_MAX, SEARCHES_PER_USER_MAX, SEARCH_MESSAGES_MAX } from "../../../src/features/search/searching.ts";
 import type { FoundMessage, Message } from "../../../src/protocol/chat-events.ts";

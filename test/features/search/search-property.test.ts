@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 
 import type { FoundMessage, SearchPayload } from "../../../src/protocol/chat-events.ts";
-import { messageId } from "../../../src/protocol/message-id.ts";
+import { messageId } from "../../../src/protocol/message.ts";
 import { match, parsePhrases } from "../../../src/features/search/search-query.ts";
 import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";

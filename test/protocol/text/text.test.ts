@@ -1,7 +1,6 @@
-// The small rules about text: one form of each emoji, initials of names, the normal form of contents.
+// The small rules about text: one form of each emoji, initials of names.
 import { describe, expect, it } from "vitest";
 
-import { normalContent } from "../../../src/protocol/content.ts";
 import { canonicalEmoji } from "../../../src/protocol/text/characters.ts";
 import { initialsOf } from "../../../src/protocol/text/initials.ts";
 
@@ -54,40 +53,5 @@ describe("initials", () => {
     ["", "?"],
   ])("of %j are %j", (name, initials) => {
     expect(initialsOf(name)).toBe(initials);
-  });
-});
-
-describe("MSG-12: a content", () => {
-  it.each([
-    ["a\r\nb\rc", "a\nb\nc"],
-    ["a\vb\fc\u0085d\u2028e\u2029f", "a\nb\nc\nd\ne\nf"],
-    ["  hello  ", "hello"],
-    ["\n \n  hello\n\n", "hello"],
-    ["    if (x) {\n        y();\n    }\n", "    if (x) {\n        y();\n    }"],
-    ["\r\n\tq:\r\n\t\tr\r\n", "\tq:\n\t\tr"],
-    ["```js\r\n  x\r\n```", "```js\n  x\n```"],
-    ["a\0b\u0007c\u009Fd\te", "abcd\te"],
-    ["\uD83D!", "\uFFFD!"],
-    ["👩‍🚀 ❤️", "👩‍🚀 ❤️"],
-    ["می‌شود", "می‌شود"],
-  ])("%j is kept as %j", (given, kept) => {
-    expect(normalContent(given)).toBe(kept);
-    expect(normalContent(kept)).toBe(kept);
-  });
-
-  it.each([
-    "",
-    " \n\t",
-    "\0",
-    "\u200B",
-    "\u2060\u200D",
-    "\uFEFF \u00AD",
-    "\u2800",
-    "\u3164\u115F",
-    "\u{E0020}",
-    "\uFE0F",
-    "\u202E",
-  ])("%j is empty: nothing of it can be seen", (given) => {
-    expect(normalContent(given)).toBe("");
   });
 });

@@ -1,9 +1,9 @@
-// Ids of messages: each contains the incarnation of the log in which its message was posted, so that after a restored backup the id of a lost
-// message does not name another one (CHAT-9).
+// What a message is made of. Its id contains the incarnation of the log in which it was posted, so that after a restored backup the id of a lost
+// message does not name another one (CHAT-9). Its text has one normal form (MSG-12).
 import { describe, expect, it } from "vitest";
 
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
-import { messageId, parseMessageId } from "../../src/protocol/message-id.ts";
+import { messageId, normalContent, parseMessageId } from "../../src/protocol/message.ts";
 import { nameIncarnation, UNNAMED_INCARNATION } from "../../src/storage/incarnations.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import { START_MS } from "../host/harness.ts";
@@ -48,5 +48,40 @@ describe("CHAT-9: an id of an incarnation that a restored backup removed", () =>
     const post = ada.call("chat-message", { content: "yes", replyTo: id });
     room.quiet();
     expect(post.answer).toMatchObject({ ok: true });
+  });
+});
+
+describe("MSG-12: a content", () => {
+  it.each([
+    ["a\r\nb\rc", "a\nb\nc"],
+    ["a\vb\fc\u0085d\u2028e\u2029f", "a\nb\nc\nd\ne\nf"],
+    ["  hello  ", "hello"],
+    ["\n \n  hello\n\n", "hello"],
+    ["    if (x) {\n        y();\n    }\n", "    if (x) {\n        y();\n    }"],
+    ["\r\n\tq:\r\n\t\tr\r\n", "\tq:\n\t\tr"],
+    ["```js\r\n  x\r\n```", "```js\n  x\n```"],
+    ["a\0b\u0007c\u009Fd\te", "abcd\te"],
+    ["\uD83D!", "\uFFFD!"],
+    ["👩‍🚀 ❤️", "👩‍🚀 ❤️"],
+    ["می‌شود", "می‌شود"],
+  ])("%j is kept as %j", (given, kept) => {
+    expect(normalContent(given)).toBe(kept);
+    expect(normalContent(kept)).toBe(kept);
+  });
+
+  it.each([
+    "",
+    " \n\t",
+    "\0",
+    "\u200B",
+    "\u2060\u200D",
+    "\uFEFF \u00AD",
+    "\u2800",
+    "\u3164\u115F",
+    "\u{E0020}",
+    "\uFE0F",
+    "\u202E",
+  ])("%j is empty: nothing of it can be seen", (given) => {
+    expect(normalContent(given)).toBe("");
   });
 });
