@@ -119,7 +119,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "a ban is not checked when a user connects",
-    file: "src/chat/moderation/bans.ts",
+    file: "src/chat/moderation/access.ts",
     find: '    return ban && deny("BANNED", bannedText(ban), this.#endOf(ban));\n',
     replace: "    return ban && undefined;\n",
     breaks: "let in",

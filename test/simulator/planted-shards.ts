@@ -65,7 +65,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "a ban does not reach the shards",
-    file: "src/chat/moderation/bans.ts",
+    file: "src/chat/moderation/access.ts",
     find: "      if (ban) this.#room.remote?.dismiss(",
     replace: "      if (ban && !user) this.#room.remote?.dismiss(",
     breaks: "let in",

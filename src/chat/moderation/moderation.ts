@@ -25,7 +25,7 @@ import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { RANKS, refuseUnlessModerator } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import type { Bans } from "./bans.ts";
+import type { Bans } from "./access.ts";
 import { handler, type Caller, type Operation } from "../room/operation.ts";
 import type { RoomPart } from "../room/room-part.ts";
 import type { Connection, Room } from "../room/room.ts";

@@ -1,5 +1,5 @@
 // Opens rooms between two people from any room (DM-1, DM-5), and says in such a room who the other one is (DM-6). Who may enter one is the
-// room's own rule (src/chat/moderation/direct-access.ts). Called by index.ts.
+// room's own rule (src/chat/moderation/access.ts). Called by index.ts.
 import type { ChatBase } from "../../chat/parts.ts";
 import { Slot, type RoomPart } from "../../chat/room/room-part.ts";
 import { payerOf } from "../../chat/room/guests.ts";

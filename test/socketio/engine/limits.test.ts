@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
-import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../../src/chat/moderation/flooding.ts";
+import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../../src/chat/moderation/access.ts";
 import { NETWORKS_PER_SITE, networkOf } from "../../../src/socketio/wire/client-address.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
 import { Addresses, SESSIONS_MAX } from "../../../src/socketio/engine/addresses.ts";
