@@ -1,13 +1,19 @@
-// Puts code of ours around methods of the package's objects. Called by recovery-adapter.ts and sleep.ts, and by the object for one of the engine's.
+// Puts code of ours around methods of the objects of the package `socket.io`. Called by recovery-adapter.ts and sleep.ts.
 
-/** Replaces a method of one object, if it has it. Who lists the properties of the object does not see that. */
+/**
+ * Replaces a method of one object. Code that lists the properties of the object does not see that.
+ * @throws Error if the object has no such method: without what we put around it, messages would be lost silently
+ */
 export function override<Owner extends object, Name extends keyof Owner>(
   owner: Owner,
   name: Name,
   make: (before: NonNullable<Owner[Name]>) => Owner[Name],
 ): void {
   const before = owner[name] as { bind(owner: Owner): NonNullable<Owner[Name]> } | undefined;
-  if (!before) return;
+  if (!before)
+    throw new Error(
+      `socket.io: expected the method "${String(name)}", which this version does not have. Parley needs 4.8`,
+    );
   Object.defineProperty(owner, name, { value: make(before.bind(owner)), writable: true, configurable: true });
 }
 
@@ -48,7 +54,7 @@ export function watchListeners(emitter: Emitter, returned: (result: unknown) => 
       });
       return emitter[always](event, once);
     });
-  override(emitter, "use", (use) => (middleware) => use(watched(middleware)));
+  if (emitter.use) override(emitter, "use", (use) => (middleware) => use(watched(middleware)));
 }
 
 /** By its `listener`, `off` and `listeners` know the application's own. */
