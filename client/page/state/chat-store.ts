@@ -12,7 +12,7 @@ import {
 } from "parley-rooms/client";
 
 import { t } from "./language.ts";
-import { RoomView, type Announcement } from "./room-view.ts";
+import { RoomView, type Announcement, type Unsent } from "./room-view.ts";
 import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { Drawing, inBrowser } from "./drawing.ts";
 import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
@@ -102,7 +102,7 @@ export class ChatStore extends OpenParts {
   readonly #drawing: Drawing;
   #announced = 0;
   /** By room: files that the reader chose there, and that the room had not got when they left. */
-  readonly #files = new Map<string, readonly File[]>();
+  readonly #files = new Map<string, Unsent>();
   /** The reader's id, as the last room said. */
   #user = "";
   /** People with whom the reader began a conversation: the room may not know their names yet. */
@@ -231,7 +231,7 @@ export class ChatStore extends OpenParts {
       spoken: (message: Message) => this.#notices.notifyHere(message),
     };
     this.view = new RoomView(this.#ports.base, room, token, hooks, this.lastRead.in(room));
-    void this.view.composing.add(this.#files.get(room) ?? []);
+    this.view.goOn(this.#files.get(room) ?? []);
     this.announcements = [];
     this.ui = {};
     if (this.panel === "rooms" || this.panel === "thread") this.panel = undefined;

@@ -67,6 +67,9 @@ export interface RoomViewHooks {
   readonly spoken?: (message: Message) => void;
 }
 
+/** Files by the thread in whose composer they were chosen; in the stream it is `undefined`. */
+export type Unsent = ReadonlyArray<readonly [thread: string | undefined, files: readonly File[]]>;
+
 export class RoomView {
   /** The chat's address. */
   readonly base: string;
@@ -244,11 +247,17 @@ export class RoomView {
   }
 
   /** @returns the chosen files that the room has not got yet, for the next view of it */
-  leave(): readonly File[] {
-    const { unsent } = this.composing;
+  leave(): Unsent {
+    const unsent = this.#composers.map(({ thread, unsent }) => [thread, unsent] as const);
     for (const { writing } of this.#composers) writing.close();
     this.#close();
     return unsent;
+  }
+
+  /** Uploads what the view before it had not uploaded. */
+  goOn(unsent: Unsent): void {
+    for (const [thread, files] of unsent)
+      void (thread === undefined ? this.composing : this.composingIn(thread)).add(files);
   }
 
   #close(): void {

@@ -3,6 +3,7 @@ import { saidNow } from "../../../client/page/state/chat-store.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
+import type { Composing } from "../../../client/page/state/composing.ts";
 import { ReaderIdentity, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
 import { holdText } from "../../../client/page/state/hold-words.ts";
 import { RoomView } from "../../../client/page/state/room-view.ts";
@@ -87,6 +88,18 @@ afterEach(() => {
   view.leave();
   vi.restoreAllMocks();
   vi.useRealTimers();
+});
+
+it("files that the room has not got yet are uploaded by its next view, each in the field for which it was chosen", async () => {
+  const [photo, notes] = [new File(["a"], "photo.txt"), new File(["b"], "notes.txt")];
+  await Promise.all([view.composing.add([photo]), view.composingIn("first-1").add([notes])]);
+  const left = view.leave();
+  view = begin();
+  view.goOn(left);
+  await vi.advanceTimersByTimeAsync(0);
+  const filesOf = ({ uploads }: Composing): readonly File[] => uploads.map(({ file }) => file);
+  expect(filesOf(view.composing)).toEqual([photo]);
+  expect(filesOf(view.composingIn("first-1"))).toEqual([notes]);
 });
 
 it("a room that was deleted and created again shows none of its former messages", async () => {
