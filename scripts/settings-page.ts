@@ -17,15 +17,17 @@ const INTRODUCTION = `# Settings
 
 <!-- Written by scripts/settings-page.ts from src/settings/declared.ts and scripts/setting-texts.ts. Change it there, then run: node scripts/settings-page.ts -->
 
-A setting is a variable of the Worker. An empty value counts as none. A range takes whole numbers, unless \`decimal\` stands before it.
+A setting is a variable of the Worker. An empty value counts as none. A range takes whole numbers, unless \`decimal\` stands before it. In production a secret has so many bytes or more.
 
 - **Deployed:** \`[vars]\` of \`wrangler.toml\`, and secrets by \`npx wrangler secret put NAME\`.
 - **\`npm start\`, \`npm run serve\`:** \`.dev.vars\`; variables of the environment win.
 
-\`ENVIRONMENT=development\`, as \`npm start\` sets it, turns on the defaults for development. Every other value, and none, means production.
+\`ENVIRONMENT=development\`, as \`npm start\` sets it, turns on the defaults for development; any other value means production.
 
-The server names each bad value, and settings that need or exclude each other. \`npm start\` and \`npm run serve\` then stop; a deployed Worker answers 503 and writes the reason to its log.
+The server names each bad value, and settings that need or exclude each other: \`npm start\` and \`npm run serve\` stop, a deployed Worker answers 503 and logs the reason.
 Both commands warn of a variable that nearly has the name of a setting; for a deployment the [doctor](doctor.md) does.
+
+A limit of 0 is none, unless its meaning says otherwise. With \\*, the guests of one address count as one user, and services not at all.
 `;
 
 /** The page as the declarations have it. */
@@ -54,7 +56,7 @@ function rowOf({ name, kind, default: value, inDevelopment }: Setting, key: keyo
 
 /** Kinds of values in words. Bounds and choices are those of the schemas. */
 const KIND_TEXTS = new Map<unknown, string>([
-  [kinds.onOff, "`on` or `off`"],
+  [kinds.onOff, "`on`, `off`"],
   [kinds.text, "text"],
   [kinds.publicKey, "PEM or JWK of kind RSA, P-256 or Ed25519"],
   [kinds.url, "http or https URL"],
@@ -71,10 +73,10 @@ const WHOLE = "^\\d+$";
 function kindText(kind: kinds.Kind<unknown>): string {
   const known = KIND_TEXTS.get(kind);
   if (known !== undefined) return known;
-  if (kind.developmentSchema) return `secret, at least ${bytesMinOf(kind.schema)} bytes in production`;
+  if (kind.developmentSchema) return `secret, ${bytesMinOf(kind.schema)} bytes`;
   const { pattern, enum: choices } = z.toJSONSchema(kind.schema, { io: "input" });
   const { minimum, maximum, maxLength } = z.toJSONSchema(kind.schema);
-  if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(" or ");
+  if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(", ");
   if (maxLength !== undefined) return `text, at most ${maxLength} characters`;
   return `${pattern === WHOLE ? "" : "decimal, "}${minimum} to ${maximum}`;
 }
