@@ -4,6 +4,7 @@ import axe from "axe-core";
 import { expect, inject, it, vi } from "vitest";
 
 import { film, photo, png, sound } from "./pictures.ts";
+import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -40,9 +41,13 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
   await ada.say("from the trip");
   await vi.waitFor(async () => expect(await page.getByTestId("attachment").count()).toBe(9), WAIT);
   expect(await page.getByTestId("message").count()).toBe(1);
+  // The row of the message that is sent takes the place of that of the one which waits, with its pictures and players.
+  await ada.message("from the trip").and(page.locator("[data-state=sent]")).waitFor();
   await page.locator(".album img").nth(4).waitFor();
   const shown = page.getByRole("button", { name: "Image photo.jpeg" }).locator("img");
-  expect(await shown.evaluate((img: HTMLImageElement) => [img.naturalWidth, img.naturalHeight])).toEqual([640, 426]);
+  const sizeOf = (): Promise<number[]> =>
+    shown.evaluate((img: HTMLImageElement) => [img.naturalWidth, img.naturalHeight]);
+  await expect.poll(sizeOf).toEqual([640, 426]);
 
   // A player that gets nothing can be tried again.
   await page.route(/pass=/, (route) => route.abort());
@@ -56,7 +61,7 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
     async () => expect(await clip.evaluate((film: HTMLVideoElement) => film.currentTime)).toBeGreaterThan(0.1),
     WAIT,
   );
-  expect(await clip.evaluate((film) => film === document.activeElement)).toBe(true);
+  await expect.poll(() => clip.evaluate((film) => film === document.activeElement)).toBe(true);
   const [part] = await Promise.all([
     page.waitForResponse((response) => response.url().includes("pass=")),
     page.getByRole("button", { name: "Play tone.wav" }).click(),
@@ -105,6 +110,8 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
   await page.reload();
   const album = page.locator(".album");
   await album.waitFor();
+  await ada.isConnected();
+  await comesToRest(page);
   const before = (await album.boundingBox())!;
   held.resolve();
   await page.locator(".album img").nth(4).waitFor();

@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { Message, PresenceChange, ReadMark } from "../../src/protocol/chat-events.ts";
+import { comesToRest } from "./scroll-meter.ts";
 import { HOST } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
@@ -225,8 +226,7 @@ it("a hidden embed fetches only the newest messages and marks none as read; show
   await page.mouse.wheel(0, -5000);
   await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0), WAIT);
   await page.getByTestId("newest").waitFor();
-  // Waits until the older messages above have loaded.
-  await vi.waitFor(async () => expect(await page.getByText("Loading earlier messages…").count()).toBe(0), WAIT);
+  await comesToRest(page);
   const first = (): Promise<{ seq: string | undefined; y: number }> =>
     page.getByTestId("log").evaluate((log) => {
       const { top } = log.getBoundingClientRect();

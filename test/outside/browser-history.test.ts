@@ -240,7 +240,8 @@ it("a room opens at its first new message, marks as read what is passed, and goe
   await ada.say("what did I miss?");
   await ada.message("what did I miss?").waitFor();
   await ada.page.getByTestId("news").waitFor({ state: "detached" });
-  expect((await inView(ada.page)).at(-1)).toBe(MESSAGES + 2);
+  // Once the room has it.
+  await vi.waitFor(async () => expect((await inView(ada.page)).at(-1)).toBe(MESSAGES + 2), WAIT);
   await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 2), WAIT);
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
@@ -295,10 +296,12 @@ it.each(ABSENCES)(
       return "missed 60";
     });
     await ada.reads("news", "60 new messages");
-    await vi.waitFor(async () => expect(await inView(page)).toContain(MESSAGES + 1), WAIT);
-    const seen = (await inView(page)).at(-1)!;
-    expect(seen).toBeLessThan(MESSAGES + 40);
-    await vi.waitFor(() => expect(markOf()).toBe(seen), WAIT);
+    await vi.waitFor(async () => {
+      const seen = await inView(page);
+      expect(seen).toContain(MESSAGES + 1);
+      expect(markOf()).toBe(seen.at(-1));
+    }, WAIT);
+    expect(markOf()).toBeLessThan(MESSAGES + 40);
     if (name === "a hidden tab") await page.getByRole("button", { name: "Jump to newest" }).click();
     else {
       // By hand.
@@ -309,7 +312,7 @@ it.each(ABSENCES)(
       }, WAIT);
     }
     await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 60), WAIT);
-    expect(await page.getByTestId("news").count()).toBe(0);
+    await page.getByTestId("news").waitFor({ state: "detached" });
 
     await goes(ada, async () => {
       await ask(ben, "chat-message", { content: "missed 60 and one" });
@@ -396,7 +399,8 @@ it("3,000 messages: to the first one and back, with few nodes and nothing lost f
     const end = performance.now() + ms;
     while (performance.now() < end);
   };
-  expect(await costOf(() => page.evaluate(spin, 10 * TASK_MS_MAX))).toBeGreaterThan(TASK_MS_MAX);
+  // Where others have the processor, the thread itself works for a part of that time.
+  await expect.poll(() => costOf(() => page.evaluate(spin, 10 * TASK_MS_MAX))).toBeGreaterThan(TASK_MS_MAX);
   await page.getByTestId("newest").click();
   await page.locator(`[data-seq="${LONG_ROOM_MESSAGES}"]`).waitFor();
   expect(reader.complaints).toEqual([]);

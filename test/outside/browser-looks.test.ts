@@ -3,6 +3,7 @@
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
+import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
@@ -57,9 +58,8 @@ it("a chosen colour scheme survives a reload, colours the bars of the browser, a
   await expect.poll(colours).toEqual(light);
   await haveShadows();
   await choose("Theme: Dark");
+  await expect.poll(async () => (await colours()).map((one, at) => one === light[at])).toEqual([false, false]);
   const dark = await colours();
-  expect(dark[0]).not.toBe(light[0]);
-  expect(dark[1]).not.toBe(light[1]);
   await haveShadows();
   await page.reload();
   await ada.isConnected();
@@ -263,6 +263,7 @@ it("resizing the window keeps the message being read in view, and the end at the
   await page.getByTestId("log").hover();
   await page.mouse.wheel(0, -1000);
   await page.getByTestId("newest").waitFor();
+  await comesToRest(page);
   // The first that begins in view.
   const seq = await page.getByTestId("log").evaluate((log) => {
     const { top } = log.getBoundingClientRect();
@@ -533,7 +534,7 @@ it("nothing jumps when a history arrives after unsent messages, be it short or l
   const before = await button.boundingBox();
   arrives();
   await ada.sees("line 1");
-  expect(await button.boundingBox()).toEqual(before);
+  await expect.poll(() => button.boundingBox()).toEqual(before);
   await staysPut(page);
   // It is sent under the new name only when the user agrees.
   await button.click();

@@ -4,6 +4,7 @@ import type { Locator } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
+import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
@@ -146,7 +147,9 @@ it("keys mark what is selected and can be undone, an address becomes a link of a
   await paste(field, "https://docs.example/x");
   await press("Control+/");
   await page.getByText("Ctrl B / Ctrl I").waitFor();
-  await press("Escape", "Enter");
+  await press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await press("Enter");
   const words = ben.page.locator(".content");
   const link = words.getByRole("link", { name: "docs" });
   await link.waitFor();
@@ -217,7 +220,10 @@ it("a message of a thousand lines is cut until the user expands it", async () =>
   await expect.poll(() => more.count()).toBe(1);
   await expect.poll(() => more.getAttribute("aria-expanded")).toBe("false");
 
+  // The list still follows a message that comes.
+  await ada.message("a short one").waitFor();
   await more.focus();
+  await comesToRest(ada.page);
   const topOf = (): Promise<number> => content.evaluate((box) => box.getBoundingClientRect().top);
   const before = await topOf();
   await ada.page.keyboard.press("Enter");
@@ -225,7 +231,7 @@ it("a message of a thousand lines is cut until the user expands it", async () =>
   await more.waitFor({ state: "detached" });
   // The reader goes on where they were.
   await vi.waitFor(async () => expect(Math.abs((await topOf()) - before)).toBeLessThan(1), WAIT);
-  expect(await content.evaluate((box) => document.activeElement === box.closest("li"))).toBe(true);
+  await expect.poll(() => content.evaluate((box) => document.activeElement === box.closest("li"))).toBe(true);
   // It stays open while it is out of sight.
   await ada.page.getByTestId("newest").click();
   await ada.message("a short one").waitFor();
@@ -301,7 +307,7 @@ it("several copied messages have their authors and times, a part of one is copie
     .getByText("The browser did not copy the text. Select it in the message, and copy it from there.")
     .waitFor();
   // The focus is where it was.
-  expect(await page.locator(":focus").getAttribute("data-testid")).toBe("more");
+  await expect.poll(() => page.locator(":focus").getAttribute("data-testid")).toBe("more");
   await ada.close();
   for (const each of [ben, eve]) each.disconnect();
 });
@@ -340,7 +346,7 @@ it("found messages, the reply bar and announcements lose what somebody else edit
   );
   await ada.reads("about", "tame needle");
   await vi.waitFor(async () => expect(await log.textContent()).toContain("tame needle"), WAIT);
-  expect(await page.locator("body").textContent()).not.toContain("secret");
+  await expect.poll(() => page.locator("body").textContent()).not.toContain("secret");
   await ask(ben, "delete-message", { id: aloud.id });
   await ask(ben, "delete-message", { id: kept.id });
   await vi.waitFor(
@@ -415,7 +421,7 @@ it("an open menu copies the present text; menu, dialogs and the field of an edit
   await remove(three);
   await ada.reads("edit-problem", "The message was deleted");
   await ada.drafts("my words");
-  expect(await page.locator("body").textContent()).not.toContain("secret");
+  await expect.poll(() => page.locator("body").textContent()).not.toContain("secret");
   expect(ada.complaints).toEqual([]);
   mo.disconnect();
   await ada.close();

@@ -1,6 +1,7 @@
 // Scrolls the message list as a hand does, with the browser's own input events, and measures by the messages on the screen
-// how far it moved. For the tests of scrolling.
+// how far it moved. For the tests of scrolling, and for those that wait until the list has come to rest.
 import type { CDPSession, Page } from "playwright-core";
+import { expect, vi } from "vitest";
 
 /** So many frames without movement, and it has come to rest. */
 const STILL_FRAMES = 20;
@@ -24,12 +25,14 @@ interface Frames {
 }
 
 /** Runs in the page: between start and stop measures in each frame how far the messages moved, by one that was there in the frame before. */
-function measureFrames(): void {
+function measureFrames(list: Element): void {
+  // An embedded list is in a shadow root; that of another room is another element.
+  const root = list.getRootNode() as Document | ShadowRoot;
   const moved: number[] = [];
   let before = new Map<string, number>();
   let request = 0;
   const look = (): void => {
-    const log = document.querySelector("[data-testid=log]")!;
+    const log = root.querySelector("[data-testid=log]")!;
     const { top } = log.getBoundingClientRect();
     const now = new Map<string, number>();
     for (const row of log.querySelectorAll<HTMLElement>("[data-seq]"))
@@ -62,7 +65,7 @@ export class ScrollMeter {
     const devtools = await page.context().newCDPSession(page);
     const box = (await page.getByTestId("log").boundingBox())!;
     const at = { x: Math.round(box.x + box.width / 3), y: Math.round(box.y + box.height * where) };
-    await page.evaluate(measureFrames);
+    await page.getByTestId("log").evaluate(measureFrames);
     return new ScrollMeter(page, devtools, at);
   }
 
@@ -143,6 +146,15 @@ export class ScrollMeter {
     await this.#stillness();
     return this.#page.evaluate<number[]>("(frames.stop(), frames.moved)");
   }
+}
+
+/** A wheel may turn on for a while, and messages come in above and below: waits until nothing moves, and nothing is loaded. */
+export async function comesToRest(page: Page): Promise<void> {
+  const meter = await ScrollMeter.open(page);
+  await vi.waitFor(async () => {
+    await meter.rest();
+    expect(await page.getByTestId("log").getAttribute("aria-busy")).toBe("false");
+  });
 }
 
 export const sum = (movements: Movements): number => Math.round(movements.reduce((all, px) => all + px, 0));
