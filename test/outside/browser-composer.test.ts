@@ -324,6 +324,7 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
   await ada.message("second").tap();
   await ada.message("second").getByTestId("more").tap();
   await ada.choose("Edit");
+  await ada.drafts("first\nsecond");
   await composer.press("End");
   await keyboard.press("Enter");
   await keyboard.type("third");

@@ -129,6 +129,7 @@ it("a picture of the page that is dragged over it attaches nothing", async () =>
   await ada.say("look");
   // The row of the message that is sent takes the place of that of the one which waits.
   await ada.message("look").and(page.locator("[data-state=sent]")).waitFor();
+  await shownAs(ada, "dot.png");
   const picture = (await page.locator(".preview img").boundingBox())!;
   await page.mouse.move(picture.x + 10, picture.y + 10);
   await page.mouse.down();
@@ -261,8 +262,8 @@ it("an upload shows its progress and can be cancelled, also at its end; one that
 
   // A button that is held while the upload ends does what it says.
   await page.getByTestId("file-input").setInputFiles({ name: "held.txt", mimeType: "text/plain", buffer });
-  await page.getByRole("button", { name: "Remove held.txt" }).hover();
   await progress.waitFor();
+  await page.getByRole("button", { name: "Remove held.txt" }).hover();
   await page.mouse.down();
   await network.send("Network.emulateNetworkConditions", { ...slow, uploadThroughput: -1 });
   await progress.waitFor({ state: "detached" });
@@ -271,13 +272,16 @@ it("an upload shows its progress and can be cancelled, also at its end; one that
 
   // So does one that is pressed after the end, before the page draws the end.
   let goOn: (() => Promise<void>) | undefined;
+  const remove = page.getByRole("button", { name: "Remove late.txt" });
   await page.route("**/files?name=*", async (route) => {
+    // The upload begins before the page draws it.
+    await remove.waitFor();
     goOn = await holdFrames(page);
     await route.continue();
   });
   await page.getByTestId("file-input").setInputFiles(textFile("late.txt"));
   await page.waitForFunction(() => JSON.stringify(localStorage).includes("late.txt"), undefined, { polling: 50 });
-  await page.getByRole("button", { name: "Remove late.txt" }).dispatchEvent("click");
+  await remove.dispatchEvent("click");
   await goOn!();
   await page.getByTestId("uploads").waitFor({ state: "detached" });
   await page.unroute("**/files?name=*");

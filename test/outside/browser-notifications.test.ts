@@ -3,8 +3,9 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
+import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
-import { ask, join, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
@@ -133,8 +134,10 @@ it("a message to the reader makes one notification and one sound over two hidden
   await ada.page.getByRole("menuitem", { name: "Turn off notifications" }).waitFor();
   await ada.page.keyboard.press("Escape");
   const before = (await tonesIn(ada)) + (await tonesIn(second));
-  await says(ben, "seen at once @told-ada");
-  await ada.message("seen at once").waitFor();
+  const read = collect<ReadMark>(ben, "read");
+  const { seq: seen } = await says(ben, "seen at once @told-ada");
+  for (const tab of tabs) await tab.message("seen at once").waitFor();
+  await vi.waitFor(() => expect(read.findLast(({ user }) => user === "told-ada")?.seq).toBe(seen), WAIT);
 
   for (const tab of tabs) await show(tab, "hidden");
   await says(ben, "hello all");
@@ -146,8 +149,7 @@ it("a message to the reader makes one notification and one sound over two hidden
     const told = [...(await toldIn(ada)), ...(await toldIn(second))];
     expect(told).toEqual([{ title: `Ben in #${here}`, body: "are you there, @Ada?" }]);
   }, WAIT);
-  const tones = (await tonesIn(ada)) + (await tonesIn(second)) - before;
-  expect(tones).toBe(2);
+  await expect.poll(async () => (await tonesIn(ada)) + (await tonesIn(second)) - before).toBe(2);
 
   const teller = (await toldIn(ada)).length > 0 ? ada : second;
   await show(teller, "visible");
@@ -189,7 +191,7 @@ it("a muted room counts what speaks to the reader alone, and tells of nothing; a
   for (const text of ["one", "two", "@mute-ada three"]) await says(ben, text);
   await titled(ada, `(1) #${here}`);
   const badge = ada.page.locator(`[data-testid=room-item][data-room=${loud}] [data-testid=unread]`);
-  expect(await badge.textContent()).toMatch(/^1 new message, 1 to you/);
+  await expect.poll(() => badge.textContent()).toMatch(/^1 new message, 1 to you/);
 
   const { room } = await ask<{ room: string }>(ben, "open-dm", { user: "mute-ada" });
   const direct = await person(room, "mute-ben", "Ben");
@@ -217,7 +219,7 @@ it("messages marked as unread are so on all devices, stay so while the reader se
   await ada.use("second", "more");
   await ada.choose("Mark as unread");
   await titled(ada, `(2) #${room}`);
-  expect(await line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("second");
+  await expect.poll(() => line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("second");
   await titled(phone, "(2) #unread-elsewhere");
   await ada.page.getByTestId("composer").focus();
   await ada.page.keyboard.press("Escape");

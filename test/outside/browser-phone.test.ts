@@ -59,6 +59,7 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
   await newest.getByTestId("quote").tap();
   await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
   await page.getByTestId("newest").tap();
+  await page.getByTestId("newest").waitFor({ state: "detached" });
 
   await say(ben, "one");
   const second = await say(ben, "two");
@@ -211,6 +212,7 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   // A tap elsewhere closes a menu; one on an item does, too.
   await tap(ada, "room-menu");
+  await page.locator("[role=menu]").waitFor();
   await page.touchscreen.tap(10, 300);
   await page.locator("[role=menu]").waitFor({ state: "detached" });
   await tool(ada, "more");

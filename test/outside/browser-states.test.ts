@@ -49,7 +49,7 @@ it("muted, read-only, slow mode, kicked and banned: the page shows reason and ti
   await ask(mo, "read-only", { on: false });
   await composer.waitFor();
 
-  await ask(mo, "slow-mode", { seconds: 30 });
+  await ask(mo, "slow-mode", { seconds: 59 });
   await ada.say("one");
   await ada.sees("one");
   await ada.reads("hold", /^Slow mode: next message in \d+ s$/);
@@ -63,7 +63,7 @@ it("muted, read-only, slow mode, kicked and banned: the page shows reason and ti
   await ada.stands("kicked");
   await ada.reads("connection", "You were kicked from this room: a break");
   await expect.poll(() => page.getByText("a break").count()).toBe(1);
-  expect(await composer.count()).toBe(0);
+  await composer.waitFor({ state: "detached" });
   await ada.reads("blocked", "You are not in this room any more.");
   await ada.shows("failed", ["can I still?", "and this?"]);
   await ada.reads("failure", "Not sent. You were kicked.");
@@ -104,9 +104,9 @@ it("muted, read-only, slow mode, kicked and banned: the page shows reason and ti
 it("too fast: the page says so, and holds the messages; full: the page waits for a place, and connects", async () => {
   const ada = await enter("states-fast");
   const { page } = ada;
-  const told = page.getByTestId("hold").filter({ hasText: "A bit fast" }).waitFor();
-  for (let n = 1; n <= 14; n++) await ada.say(`m${n}`);
-  await told;
+  const hold = page.getByTestId("hold").filter({ hasText: "A bit fast" });
+  // On a slow machine some slots come back meanwhile.
+  for (let n = 1; (await hold.count()) === 0; n++) await ada.say(`m${n}`);
   await ada.reads("waiting", /^Will be sent in \d+ s$/);
 
   const others = [await join(url, "states-full", "one"), await join(url, "states-full", "two")];
@@ -228,8 +228,17 @@ it("connecting, without the server, offline and back: the page says which it is,
   await ada.context.setOffline(true);
   await ada.reads("connection", "You are offline · 1 message waits");
   isDown = false;
+  // It says the next for a moment only.
+  await ada.page.evaluate(() => {
+    const lines: unknown[] = [];
+    Object.assign(globalThis, { lines });
+    const note = (): unknown => lines.push(document.querySelector("[data-testid=connection]")?.textContent);
+    new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+  });
   await ada.context.setOffline(false);
-  await ada.reads("connection", "Connected again");
+  await expect
+    .poll(() => ada.page.evaluate<string[]>("lines"))
+    .toContainEqual(expect.stringContaining("Connected again"));
   await ada.sees("meanwhile");
   await ada.reads("connection", /^$/);
   await ada.close();

@@ -57,10 +57,12 @@ it("two people talk in a thread beside the stream: live, with mentions, emoji, f
   await ben.page.keyboard.press("Enter");
   await hasReplies(ben, "I do 🎉 @Ada");
   await ada.reads("thread-line", /1 reply\s*1 new\s*last/);
-  expect(await ada.page.getByTestId("threads-toggle").getAttribute("aria-label")).toBe("Threads, 1 with new replies");
-  expect(await ada.page.getByTestId("quote").textContent(), "the stream has it, too").toMatch(
-    /Ada\s*Who brings cake\?/,
-  );
+  await expect
+    .poll(() => ada.page.getByTestId("threads-toggle").getAttribute("aria-label"))
+    .toBe("Threads, 1 with new replies");
+  await expect
+    .poll(() => ada.page.getByTestId("quote").textContent(), { message: "the stream has it, too" })
+    .toMatch(/Ada\s*Who brings cake\?/);
 
   await ada.page.getByTestId("thread-line").click();
   await hasReplies(ada, "I do 🎉 @Ada");

@@ -23,11 +23,26 @@ interface Point {
   readonly y: number;
 }
 
+/** The page loads what hears fingers after the messages. */
+async function hearsFingers({ page }: Visitor): Promise<void> {
+  const parts = (): Promise<string[]> =>
+    page.evaluate(() =>
+      performance
+        .getEntriesByType("resource")
+        .map(({ name }) => name)
+        .filter((name) => name.includes("/gestures-")),
+    );
+  await vi.waitFor(async () => expect(await parts()).toHaveLength(1), WAIT);
+  // Resolves after the page's own import of it. As text: the test runner would rewrite an import that it sees.
+  await page.evaluate(`import(${JSON.stringify((await parts())[0])}).then(() => undefined)`);
+}
+
 class Finger {
   readonly #session: CDPSession;
 
-  static async of({ context, page }: Visitor): Promise<Finger> {
-    return new Finger(await context.newCDPSession(page));
+  static async of(visitor: Visitor): Promise<Finger> {
+    await hearsFingers(visitor);
+    return new Finger(await visitor.context.newCDPSession(visitor.page));
   }
 
   private constructor(session: CDPSession) {
@@ -133,6 +148,7 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   );
   await sheet.getByRole("button", { name: "👍" }).tap();
   await page.getByTestId("reaction").waitFor({ state: "detached" });
+  await isClosed();
   await press();
   await sheet.getByRole("button", { name: "Another emoji" }).tap();
   await isClosed();
@@ -144,7 +160,9 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   await page.getByRole("menuitem", { name: "Reply", exact: true }).click();
   await isClosed();
   await replies(ada).getByText("hold me").waitFor();
-  expect(await page.getByTestId("composer").evaluate((field) => field === document.activeElement)).toBe(true);
+  await expect
+    .poll(() => page.getByTestId("composer").evaluate((field) => field === document.activeElement))
+    .toBe(true);
   await press();
   await ada.choose("Details…");
   await page.getByTestId("details").waitFor();
@@ -205,7 +223,9 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   const start = async (): Promise<Point> => ({ x: 300, y: (await middleOf(row)).y });
   const isIdle = async (): Promise<void> => {
     await hint.waitFor({ state: "detached" });
-    expect([await moved(), await replies(ada).count(), await page.getByTestId("sheet").count()]).toEqual(["", 0, 0]);
+    await expect
+      .poll(async () => [await moved(), await replies(ada).count(), await page.getByTestId("sheet").count()])
+      .toEqual(["", 0, 0]);
   };
   await row.waitFor();
 
@@ -218,7 +238,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   const code = page.locator("pre").last();
   await finger.swipe(await middleOf(code), { x: -120 });
   await isIdle();
-  expect(await code.evaluate((code) => code.scrollLeft)).toBeGreaterThan(50);
+  await expect.poll(() => code.evaluate((code) => code.scrollLeft)).toBeGreaterThan(50);
   await page.mouse.move(300, (await start()).y);
   await page.mouse.down();
   await page.mouse.move(200, (await start()).y, { steps: 5 });
@@ -236,7 +256,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
 
   await finger.drag(await start(), { x: -30 });
   await hint.waitFor();
-  expect(Number.parseFloat(await moved())).toBeLessThan(-20);
+  await expect.poll(async () => Number.parseFloat(await moved())).toBeLessThan(-20);
   expect(await hint.evaluate((hint) => hint.className)).not.toContain("far");
   await finger.touch("touchEnd");
   await isIdle();
@@ -245,7 +265,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await finger.touch("touchEnd");
   await replies(ada).getByText("swipe me").waitFor();
   await hint.waitFor({ state: "detached" });
-  expect(await moved()).toBe("");
+  await expect.poll(moved).toBe("");
   await ada.say("here");
   await ada.message("here").getByTestId("quote").waitFor();
 
@@ -268,7 +288,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await isIdle();
   await finger.drag({ x: 200, y }, { x: 100 });
   await hint.waitFor();
-  expect(Number.parseFloat(await moved())).toBeGreaterThan(50);
+  await expect.poll(async () => Number.parseFloat(await moved())).toBeGreaterThan(50);
   await finger.touch("touchEnd");
   await replies(ada).getByText("swipe me").waitFor();
   expect(ada.complaints).toEqual([]);
@@ -324,7 +344,7 @@ it("in a thread fingers do the same: a long press and a swipe reply there, and a
   await about.getByText("I do").waitFor();
   await panel.getByTestId("thread-composer").fill("which one?");
   await panel.getByTestId("send").tap();
-  const quote = reply("which one?").getByTestId("quote");
+  const quote = reply("which one?").and(page.locator("[data-state=sent]")).getByTestId("quote");
   await quote.tap();
   await vi.waitFor(
     async () =>
