@@ -74,8 +74,13 @@ export class Uplink {
   /** @param recovers the connection that the client wants to recover, where the shard lacks messages that it names */
   join(asked: Pick<ShardJoin, "identity" | "address">, recovers: NamedFormer | undefined): Promise<JoinDecision> {
     return new Promise((decide) => {
-      const fail = (): void => decide(UNDECIDED);
-      this.#joins.push({ id: this.#wait({ decide, fail }), ...asked, ...(recovers && { recovers }) });
+      const settle = (decision: JoinDecision): void => {
+        decide(decision);
+        // A report may have counted them.
+        if (!decision.accepted) this.changed();
+      };
+      const id = this.#wait({ decide: settle, fail: () => settle(UNDECIDED) });
+      this.#joins.push({ id, ...asked, ...(recovers && { recovers }) });
       this.#hurry();
     });
   }
@@ -131,6 +136,7 @@ export class Uplink {
 
   /** The counts are other ones now. */
   changed(): void {
+    if (this.#isStopped) return;
     const { now } = this.#ports;
     this.#later.pull(Math.max(now(), Math.min(this.#reportedAtMs, now()) + REPORT_MS));
   }
@@ -206,10 +212,18 @@ export class Uplink {
     if (!this.#isReporting && !this.#isStopped) void this.#report();
   }
 
+  /** Connections and users: CONNECTs of earlier reports count until they are decided, because the room lets them in before the shard does. */
+  #facts(): ReturnType<UplinkPorts["facts"]> {
+    const facts = this.#ports.facts();
+    const undecided = [...this.#waiting.values()].filter(({ decide, isSent }) => decide && isSent).length;
+    return { ...facts, sockets: facts.sockets + undecided, users: facts.users + undecided };
+  }
+
   async #report(): Promise<void> {
     this.#isReporting = true;
     while (this.#isOwed && !this.#isStopped) {
       const [joins, requests, recovered] = [this.#joins, this.#requests, [...this.#recovered]];
+      const facts = this.#facts();
       [this.#joins, this.#requests] = [[], []];
       this.#isOwed = false;
       this.#forgetLoads();
@@ -218,7 +232,7 @@ export class Uplink {
       this.#mark([...joins, ...requests], { isSent: true });
       try {
         const named = { from: this.#name, number: this.#number++, requests: this.#withDebts(requests) };
-        const by = await this.#ports.report({ ...named, ...this.#ports.facts(), joins, recovered });
+        const by = await this.#ports.report({ ...named, ...facts, joins, recovered });
         this.#failures = 0;
         for (const socket of recovered) this.#recovered.delete(socket);
         this.#mark([...joins, ...requests], { by });

@@ -1,7 +1,10 @@
 // Members who come to shards one right after the other: they are let in together, and miss nothing of what the room sends next.
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 
-import { back, hall, lastOffset, seen, type BigRoom } from "../../host/big-room.ts";
+import { roomEvent, type Audience } from "../../../src/extension/extension.ts";
+import { back, BigRoom, hall, lastOffset, seen, type Shard } from "../../host/big-room.ts";
+import { Feature } from "../../host/custom-room.ts";
 import type { Client } from "../../host/harness.ts";
 
 const gapsOf = (big: BigRoom): string[] =>
@@ -59,5 +62,69 @@ describe("SHD-4: a shard that nobody is in", () => {
     await big.pass(1000);
     expect(seen(next)).toEqual(["last"]);
     expect(gapsOf(big)).toEqual([]);
+  });
+});
+
+describe("SHD-3: a member whose decision is under way for long", () => {
+  /** A member in the room, and a feature by which they say to all what no log holds. */
+  async function saying(): Promise<{ big: BigRoom; ada: Client }> {
+    const big = new BigRoom(
+      { maxMembers: 1 },
+      {
+        custom: (handle) => [
+          new Feature(handle, ({ inside }) => ({
+            sends: ["said"],
+            events: {
+              say: roomEvent({
+                schema: z.any(),
+                run: (text) => {
+                  (inside.everyone as Audience<{ said(text: unknown): void }>).emit("said", text);
+                  return {};
+                },
+              }),
+            },
+          })),
+        ],
+      },
+    );
+    return { big, ada: await big.room.join({ user: "ada", role: "moderator" }) };
+  }
+
+  /** Calls to the shard are under way until the returned function is called. */
+  function holding(shard: Shard): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const take = shard.take.bind(shard);
+    shard.take = async (...given) => {
+      await promise;
+      return take(...given);
+    };
+    return resolve;
+  }
+
+  it("counts as one that is there: the room leaves no shard with a member, who then misses nothing", async () => {
+    const { big, ada } = await saying();
+    const decide = holding(big.shard(0));
+    const ben = await big.join("ben", 0);
+    await big.pass(1500);
+    decide();
+    await big.pass(0);
+    expect(ben.received("welcome")).toHaveLength(1);
+    // An input after which nothing is sent to shards.
+    ada.emit("history", {});
+    ada.emit("say", "hello");
+    await big.pass(0);
+    expect(ben.received("said")).toEqual(["hello"]);
+  });
+
+  it("counts no more once they are refused", async () => {
+    const { big, ada } = await saying();
+    ada.emit("ban", { user: "mallory" });
+    const decide = holding(big.shard(0));
+    const mallory = await big.join("mallory", 0);
+    await big.pass(1500);
+    decide();
+    await big.pass(5000);
+    expect(mallory.received("welcome")).toEqual([]);
+    expect(big.room.chat.parts.shards!.connections).toBe(0);
   });
 });
