@@ -2,6 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
+import { UNSTORED_MS_MAX } from "../../src/chat/posting/commit.ts";
 import type { HistoryAnswer, Message, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, join, stubOf, useSettings } from "./rooms.ts";
@@ -44,24 +45,32 @@ it("shows a busy room's messages before they are stored, stores many in a row, a
   expect(await rowsIn(room)).toBeLessThan(10 + seconds());
 });
 
-it("a crash loses only unacked messages, and no other message gets their seq", async () => {
-  const room = freshRoom();
-  const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
-  const acked = await makeBusy(ada);
-  let answered = 0;
-  const post = (content: string): void =>
-    void ada.ask<Posted>("chat-message", { content, clientMsgId: content }).then(
-      () => answered++,
-      () => undefined,
-    );
-  for (const text of ["lost 1", "lost 2", "lost 3"]) post(text);
-  const seen = (await ben.receives<Message>("chat-message", 6)).slice(0, 6);
-  expect(seen.map(({ seq }) => seq)).toEqual(upTo(6));
-  expect(answered).toBe(0);
-  const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
-  await expect(died).rejects.toThrow("died in a test");
-  await ben.closes();
+/** A room that died with messages which it had shown and not stored. If that took a slow machine too long, another room does. */
+async function dead(): Promise<{ room: string; acked: readonly Posted[] }> {
+  for (;;) {
+    const room = freshRoom();
+    const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
+    const sinceMs = performance.now();
+    const acked = await makeBusy(ada);
+    let answered = 0;
+    for (const text of ["lost 1", "lost 2", "lost 3"])
+      void ada.ask<Posted>("chat-message", { content: text, clientMsgId: text }).then(
+        () => answered++,
+        () => undefined,
+      );
+    const seen = (await ben.receives<Message>("chat-message", 6)).slice(0, 6);
+    expect(seen.map(({ seq }) => seq)).toEqual(upTo(6));
+    const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
+    await expect(died).rejects.toThrow("died in a test");
+    await ben.closes();
+    if (performance.now() - sinceMs >= UNSTORED_MS_MAX) continue;
+    expect(answered).toBe(0);
+    return { room, acked };
+  }
+}
 
+it("a crash loses only unacked messages, and no other message gets their seq", async () => {
+  const { room, acked } = await dead();
   const back = await join(room, "ada");
   const [{ lastSeq }] = back.received<Welcome>("welcome") as [Welcome];
   expect(lastSeq).toBeGreaterThanOrEqual(6);

@@ -5,6 +5,7 @@ import { connect, type Authenticate, type ConnectOptions } from "parley-rooms/so
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
 
 import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER } from "../../../src/rpc/upgrade-header.ts";
+import { TestClock } from "../../kit/testing.ts";
 import { request, textOf } from "../poller.ts";
 import { ORIGIN, RawClient, upgrade } from "../raw-client.ts";
 import { PacketType } from "../../wire/wire-client.ts";
@@ -357,7 +358,13 @@ describe("authenticate", () => {
   });
 
   it("a connection ends with its user: a notice before, and a disconnect", async () => {
-    const ada = await enter(() => ({ user: "ada", exp: Math.floor(Date.now() / 1000) + 2 }));
+    const clock = new TestClock();
+    const room = freshRoom();
+    const authenticate: Authenticate = () => ({ user: "ada", exp: Math.floor(Date.now() / 1000) + 600 });
+    const ada = await RawClient.open({ room, fetcher: serving(env.SKETCH, { authenticate }) });
+    await ada.connect();
+    await clock.advance(600_000, env.SKETCH.getByName(room));
+    clock.stop();
     expect(await ada.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
     await ada.receivesPacket(PacketType.DISCONNECT);
   });
