@@ -236,8 +236,8 @@ it.concurrent("a watcher who lost the right is disconnected before the next `wat
   const gus = await Operator.open(room);
   await gus.connect(await tokenFor("gus"));
   const short = await Operator.open(room);
-  const expiresAtMs = Date.now() + 2000;
-  await short.connect(await tokenFor("olga", { role: "service" }, 2));
+  const expiresAtMs = Date.now() + 6000;
+  await short.connect(await tokenFor("olga", { role: "service" }, 6));
   await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "revoke", user: "gus" } });
   const revokedAtMs = Date.now();
   await vi.waitFor(
