@@ -45,7 +45,5 @@ export async function pin(view: RoomView, id: string, on: boolean): Promise<void
 export async function report(view: RoomView, id: string, reason: string): Promise<void> {
   const asked = storeOf(view).ask("report-message", { id, reason });
   if (!(await view.actions.done(t("The message was not reported."), asked))) return;
-  const thanks = t("Thank you. The moderators will look at the message.");
-  view.show(thanks);
-  setTimeout(() => view.notice === thanks && view.show(""), THANKS_MS);
+  view.show(t("Thank you. The moderators will look at the message."), THANKS_MS);
 }

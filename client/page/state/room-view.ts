@@ -99,6 +99,7 @@ export class RoomView {
   readonly #hooks: RoomViewHooks;
   readonly #display: ConnectionDisplay;
   #problem: Problem | undefined;
+  #noticeEnds: ReturnType<typeof setTimeout> | undefined;
   #writer: Pick<Claims, "user" | "name"> | undefined;
   readonly #newComposing: (thread?: string) => Composing;
 
@@ -220,7 +221,11 @@ export class RoomView {
     return message ? this.people.withNames(message.content) || fileNamesOf(message) : "";
   }
 
-  show(text: string): void {
+  /** @param forMs how long it stays, if nobody dismisses it */
+  show(text: string, forMs?: number): void {
+    // The same words may have been there a while ago.
+    clearTimeout(this.#noticeEnds);
+    if (forMs !== undefined) this.#noticeEnds = setTimeout(() => this.notice === text && this.show(""), forMs);
     this.notice = text;
     this.#hooks.changed();
   }
@@ -357,7 +362,6 @@ export class RoomView {
     if (user === this.self && (action === "kick" || action === "ban")) return;
     const text = describeModeration(change, (id) => named(this.people.nameOf(id)), this.self);
     this.#hooks.announce(text);
-    this.show(text);
-    setTimeout(() => this.notice === text && this.show(""), NEWS_MS);
+    this.show(text, NEWS_MS);
   }
 }
