@@ -231,7 +231,14 @@ it("`--accent` colours the own avatar, and own messages where they are bubbles; 
   await page.setViewportSize({ width: 1000, height: 700 });
   const [bar, heading] = [page.locator(".bar").first(), page.locator("h1", { hasText: "Elsewhere" })];
   const looks = async (part: Locator): Promise<string> => (await part.screenshot()).toString("base64");
-  const [within, around] = [await looks(bar), await looks(heading)];
+  let within = await looks(bar);
+  // The element may still become wide.
+  await vi.waitFor(async () => {
+    const before = within;
+    within = await looks(bar);
+    expect(within === before).toBe(true);
+  }, WAIT);
+  const around = await looks(heading);
   await page.evaluate(() => {
     Object.assign(document.body.style, { textDecoration: "underline wavy red", userSelect: "none" });
   });

@@ -164,7 +164,7 @@ it("a guest stays the same user in a new tab, which opens a linked room at once;
   await second.page.getByTestId("profile").click();
   await second.choose("Sign out");
   for (const { page } of tabs) await page.getByTestId("join-form").waitFor();
-  expect(await first.page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  await expect.poll(() => first.page.evaluate(() => Object.keys(localStorage))).toEqual([]);
   await ada.close();
 });
 
@@ -226,7 +226,7 @@ it("leaving a room leaves the others: the one before comes to the screen, and th
   await leave();
   await ada.reads("room-title", `#${second}`);
   await ada.isConnected();
-  expect(await visited()).toEqual([first, second]);
+  await expect.poll(visited).toEqual([first, second]);
   await expect.poll(() => page.url()).toBe(`${url}/#${second}`);
   // A reload stays there.
   await page.reload();

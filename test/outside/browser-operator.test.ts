@@ -209,7 +209,7 @@ const comesUp = (page: Page, member: Awaited<ReturnType<typeof join>>, testId: s
   vi.waitFor(async () => {
     await ask(member, "presence", {});
     await page.reload();
-    expect(await page.getByTestId(testId).first().textContent({ timeout: 1000 })).toContain(text);
+    expect(await page.getByTestId(testId).first().textContent({ timeout: 5000 })).toContain(text);
   }, WAIT);
 
 it("a member reports messages; a moderator in the room and an operator learn of them, dismiss, delete, mute and ban", async () => {
@@ -239,7 +239,7 @@ it("a member reports messages; a moderator in the room and an operator learn of 
   expect(await bar.count()).toBe(0);
   await report(ada, "nice day", "spam");
   await mo.reads("reports-bar", /1 report.*Ben: nice day.*Ada: spam/);
-  expect(await mo.page.getByRole("log").textContent()).toContain("A message of Ben was reported");
+  await expect.poll(() => mo.page.getByRole("log").textContent()).toContain("A message of Ben was reported");
   await bar.getByTestId("report-show").click();
   await mo.message("nice day").waitFor();
   expect(await ada.page.getByTestId("reports-bar").count(), "members hear nothing").toBe(0);
