@@ -99,6 +99,7 @@ it("the join form, with and without errors", async () => {
   await ada.page.getByTestId("say-hello").waitFor();
   await passes(ada.page, "an empty room");
   await ada.page.getByTestId("room-menu").click();
+  await ada.page.getByRole("menuitem").first().waitFor();
   await passes(ada.page, "menu of the room");
   await ada.page.keyboard.press("Escape");
   await ada.page.getByTestId("profile").click();
@@ -161,6 +162,7 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
   await page.keyboard.press("Escape");
   const dialog = page.getByTestId("dialog");
   await mo.use("Who has the key", "more");
+  await page.getByRole("menuitem").first().waitFor();
   await passes(page, "menu of a message");
   await mo.choose("Ban");
   await dialog.waitFor();
@@ -222,6 +224,7 @@ it("on a phone: the room, the list of rooms, and what covers the room", async ()
   const mo = await enter(PHONE);
   const { page } = mo;
   await mo.message("Who has the key").locator(".content").tap();
+  await mo.message("Who has the key").getByTestId("react").waitFor();
   await passes(page, "room, with the tools of a message");
   await page.getByTestId("emoji").tap();
   await page.getByRole("group", { name: "Food & drink" }).waitFor();
@@ -253,7 +256,7 @@ it("the dialog that reports a message, and the operators' list of reports", asyn
   await vi.waitFor(async () => {
     await ask(ben, "presence", {});
     await page.reload();
-    await page.getByTestId("report").waitFor({ timeout: 2000 });
+    await page.getByTestId("report").waitFor({ timeout: 5000 });
   }, WAIT);
   await passes(page, "a room with reports");
   await page.getByTestId("tab-reports").click();

@@ -138,5 +138,5 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
 let started: Promise<ServerProcess> | undefined;
 /** The server of all stories in which no server dies. */
 function shared(): Promise<ServerProcess> {
-  return (started ??= serve({ settings: { PING_INTERVAL_MS: "2000", PING_TIMEOUT_MS: "3000" } }));
+  return (started ??= serve({ settings: { PING_INTERVAL_MS: "2000", PING_TIMEOUT_MS: "20000" } }));
 }
