@@ -1,6 +1,7 @@
 // A TCP connection that sends and reads exactly on command: for bytes that no client would send.
 import { connect, type Socket } from "node:net";
 
+import { PATIENCE_MS } from "../host/patience.ts";
 import { HOST } from "./servers.ts";
 
 /** A text frame with a mask of zeros (RFC 6455). */
@@ -56,7 +57,7 @@ export class RawLine {
   }
 
   /** Waits until it holds, or the time is over. @returns whether it held */
-  async until(holds: () => boolean, waitMs = 30_000): Promise<boolean> {
+  async until(holds: () => boolean, waitMs = PATIENCE_MS): Promise<boolean> {
     const endMs = Date.now() + waitMs;
     while (!holds() && Date.now() < endMs) await new Promise((resolve) => void setTimeout(resolve, 20));
     return holds();

@@ -64,6 +64,7 @@ describe.concurrent("npm run serve", () => {
     const url = `http://${HOST}:${port}`;
     const first = serve(port, stateDir, { MESAGE_RATE: "5" });
     await first.prints(/Ready on.*\n/);
+    await first.prints(/settings\.warning.*\n/);
     expect(first.stdout).toBe(`Ready on ${url}\n`);
     const warning = "MESAGE_RATE is no setting. Did you mean MESSAGE_RATE?";
     expect(JSON.parse(first.stderr)).toEqual({ level: "warn", event: "settings.warning", warning });

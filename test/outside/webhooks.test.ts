@@ -86,7 +86,7 @@ it("HOOK-1, HOOK-7, HOOK-9: the receiver of the docs accepts our signed deliveri
   failures.push({ status: 500 }, { status: 500, headers: { "Retry-After": "1" } });
   await ask(ada, "chat-message", { content: "hello" });
   await hears(/^message\.posted general .*"content":"hello"/m);
-  expect(server.output).toMatch(/"event":"webhook\.retry","reason":"answered 500"/);
+  await server.prints(/"event":"webhook\.retry","reason":"answered 500"/);
   expect(bodies.filter((body) => body.includes('"hello"'))).toHaveLength(3);
   expect(new Set(bodies.filter((body) => body.includes('"hello"'))).size).toBe(1);
   expect(failures).toEqual([]);
