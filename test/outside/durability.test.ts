@@ -43,7 +43,6 @@ describe.concurrent("durability", () => {
     expect(await ask(ada, "chat-message", { content: "good night" })).toMatchObject({ seq: 1 });
 
     await vi.waitFor(() => expect(Math.min(...pings.map(({ length }) => length))).toBeGreaterThanOrEqual(INTERVALS), {
-      timeout: (INTERVALS + 1.5) * PING_INTERVAL_MS,
       interval: 250,
     });
     expect(disconnects).toEqual([[], []]);

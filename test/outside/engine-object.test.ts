@@ -344,7 +344,7 @@ describe("code of the application that fails", () => {
       const options = { path: "/failing/rooms/failing/socket.io", reconnection: false };
       const ada = open(server.url, options);
       await next(ada, "connect");
-      const mallory = open(server.url, { ...options, query: { fail: place }, timeout: 2000 });
+      const mallory = open(server.url, { ...options, query: { fail: place } });
       mallory.on("connect", () => mallory.emit("echo", 1, () => mallory.disconnect()));
       await server.prints(new RegExp(`"message":"failed in ${place}","at":\\["at failAt`));
       expect(await asks(ada, "echo", "still there")).toBe("still there");
