@@ -91,7 +91,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   },
   apiRate: { unit: "a second", meaning: "Calls of the HTTP API by one user, in each isolate." },
   apiBurst: { meaning: "Calls at once." },
-  pingIntervalMs: { meaning: "From one heartbeat to the next." },
+  pingIntervalMs: { meaning: "Between heartbeats." },
   pingTimeoutMs: {
     meaning: "How long a connection may leave a heartbeat unanswered.",
   },
@@ -120,7 +120,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
       "Files that a user uploads in 24 hours \\*; each counts as a 16,384th of it at least. Needs the binding `LOBBY`.",
   },
   fileTypes: {
-    defaultText: "pictures, sound, films, text, PDF, office documents, archives",
+    defaultText: "[below](#the-default-of-file_types)",
     meaning: "Types that members may upload.",
   },
   lobbies: {

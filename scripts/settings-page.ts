@@ -59,11 +59,11 @@ const KIND_TEXTS = new Map<unknown, string>([
   [kinds.onOff, "`on`, `off`"],
   [kinds.text, "text"],
   [kinds.publicKey, "PEM or JWK of kind RSA, P-256 or Ed25519"],
-  [kinds.url, "http or https URL"],
-  [kinds.urlWithUser, "http or https URL"],
-  [kinds.signInUrl, `http or https URL with \`${kinds.RETURN_PLACE}\` in it`],
+  [kinds.url, "URL"],
+  [kinds.urlWithUser, "URL"],
+  [kinds.signInUrl, `URL with \`${kinds.RETURN_PLACE}\` in it`],
   [kinds.transports, "`websocket`, `polling` or both, comma-separated"],
-  [kinds.roomRules, `at most ${ROOMS_MAX} room names, or prefixes ending in \`*\`, comma-separated`],
+  [kinds.roomRules, `at most ${ROOMS_MAX} names, or prefixes ending in \`*\`, comma-separated`],
   [kinds.mediaTypes, "media types, comma-separated; `audio/*` is all of a kind"],
   [kinds.origins, "`*`, or origins, comma-separated"],
 ]);
@@ -77,7 +77,7 @@ function kindText(kind: kinds.Kind<unknown>): string {
   const { pattern, enum: choices } = z.toJSONSchema(kind.schema, { io: "input" });
   const { minimum, maximum, maxLength } = z.toJSONSchema(kind.schema);
   if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(", ");
-  if (maxLength !== undefined) return `text, at most ${maxLength} characters`;
+  if (maxLength !== undefined) return `text, ${maxLength} characters`;
   return `${pattern === WHOLE ? "" : "decimal, "}${minimum} to ${maximum}`;
 }
 
