@@ -81,7 +81,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
   );
 
   it("TOK-2: an expired token ends the connection; the client's function provides the next token", async () => {
-    let ttlSeconds = 6;
+    let ttlSeconds = 15;
     const auth = (give: (auth: object) => void): void =>
       void tokenFor("ada", ttlSeconds).then((token) => give({ token }));
     const socket = open(url, options("brief", { auth }));
@@ -97,7 +97,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
   });
 
   it("TOK-3: a client that refreshes its token in time stays connected", async () => {
-    const socket = open(url, options("long", { auth: { token: await tokenFor("ada", 10) } }));
+    const socket = open(url, options("long", { auth: { token: await tokenFor("ada", 50) } }));
     // On a slow machine the notice may come in the same poll as the connect.
     const warned = next(socket, "notice");
     await next(socket, "connect");
@@ -105,7 +105,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     const foreign = await ask(socket, "refresh-token", { token: await tokenFor("ben") });
     expect(foreign).toMatchObject({ error: { code: "FORBIDDEN" } });
     const warnedAgain = next(socket, "notice");
-    const answer = await ask(socket, "refresh-token", { token: await tokenFor("ada", 10) });
+    const answer = await ask(socket, "refresh-token", { token: await tokenFor("ada", 50) });
     expect(answer).toEqual({ ok: true, exp: expect.any(Number) });
     // The next end is that of the second token.
     expect(await warnedAgain).toMatchObject({ code: "TOKEN_EXPIRING" });
