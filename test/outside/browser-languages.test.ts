@@ -121,6 +121,13 @@ it("in an Arabic page code runs from left to right, English words are cut at the
   const words = reply.getByTestId("quote").locator("[dir]");
   expect(await words.evaluate((words) => words.scrollWidth > words.clientWidth)).toBe(true);
   expect(await reply.getByTestId("quote").evaluate((quote) => quote.scrollWidth > quote.clientWidth)).toBe(false);
+  const cake = ada.message("Who brings cake?");
+  await cake.locator(".content").tap();
+  await cake.getByTestId("reply").tap();
+  const about = page.getByTestId("about").locator("p");
+  await about.waitFor();
+  expect(await about.locator("[dir]").evaluate((words) => words.scrollWidth > words.clientWidth)).toBe(true);
+  expect(await about.evaluate((line) => line.scrollWidth > line.clientWidth)).toBe(false);
   const field = page.getByTestId("composer");
   expect(await directionOf(field)).toBe("rtl");
   await field.fill("Tea");

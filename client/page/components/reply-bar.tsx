@@ -17,7 +17,7 @@ export function ReplyBar({ view, composing }: Pick<WritingProps, "view" | "compo
       <>
         <div class="about" data-testid="about">
           <p>
-            {edit.isSaving ? t("Saving") : t("Editing")}{" "}
+            <span>{edit.isSaving ? t("Saving") : t("Editing")}</span>{" "}
             <span class="muted" dir="auto">
               {lineOf(view.wordsOf(edit.id))}
             </span>
@@ -35,10 +35,12 @@ export function ReplyBar({ view, composing }: Pick<WritingProps, "view" | "compo
   return (
     <div class="about" data-testid="about">
       <p>
-        {writing.isEditWaiting && `${t("Your edit waits")} · `}
-        {isGone
-          ? t("Replying to a message that was deleted")
-          : tx("Replying to {name}", { name: <bdi class="author">{quoted && bare(quoted.name)}</bdi> })}{" "}
+        <span>
+          {writing.isEditWaiting && `${t("Your edit waits")} · `}
+          {isGone
+            ? t("Replying to a message that was deleted")
+            : tx("Replying to {name}", { name: <bdi class="author">{quoted && bare(quoted.name)}</bdi> })}
+        </span>{" "}
         <span class="muted" dir="auto">
           {quoted && (lineOf(view.people.withNames(quoted.content)) || fileNamesOf(quoted))}
         </span>
