@@ -59,7 +59,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   maxPayloadBytes: { unit: "bytes", meaning: "One received frame, or JSON body of the HTTP API." },
   maxMembers: { meaning: "Sockets that one object holds: a room, or one of its [shards](scale.md)." },
   crowdMembers: {
-    meaning: "A room with more members is [large](scale.md#large-rooms).",
+    meaning: "A room with more members is [large](scale.md#large-rooms); 0: each.",
   },
   crowdShownRate: {
     unit: "a second",
@@ -87,7 +87,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   },
   connectRatePerIp: {
     unit: "a minute",
-    meaning: "Connections that one address opens, and tokens for guests, in each isolate.",
+    meaning: "Connections that one address opens, and as many tokens for guests, in each isolate.",
   },
   apiRate: { unit: "a second", meaning: "Calls of the HTTP API by one user, in each isolate." },
   apiBurst: { meaning: "Calls at once." },

@@ -17,7 +17,7 @@ const INTRODUCTION = `# Settings
 
 <!-- Written by scripts/settings-page.ts from src/settings/declared.ts and scripts/setting-texts.ts. Change it there, then run: node scripts/settings-page.ts -->
 
-A setting is a variable of the Worker. An empty value counts as none. A range takes whole numbers, unless \`decimal\` stands before it. In production a secret has so many bytes or more.
+A setting is a variable of the Worker. An empty value counts as none. A range takes whole numbers, unless \`decimal\` stands before it. A text has at most so many characters; a secret, in production, at least so many bytes.
 
 - **Deployed:** \`[vars]\` of \`wrangler.toml\`, and secrets by \`npx wrangler secret put NAME\`.
 - **\`npm start\`, \`npm run serve\`:** \`.dev.vars\`; variables of the environment win.
@@ -27,7 +27,7 @@ A setting is a variable of the Worker. An empty value counts as none. A range ta
 The server names each bad value, and settings that need or exclude each other: \`npm start\` and \`npm run serve\` stop, a deployed Worker answers 503 and logs the reason.
 Both commands warn of a variable that nearly has the name of a setting; for a deployment the [doctor](doctor.md) does.
 
-A limit of 0 is none, unless its meaning says otherwise. With \\*, the guests of one address count as one user, and services not at all.
+A limit of 0 means no limit, unless its meaning says otherwise. With \\*, the guests of one address count as one user, and services not at all.
 `;
 
 /** The page as the declarations have it. */
