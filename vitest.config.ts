@@ -8,13 +8,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 
 /** Tests of objects wait more than they work. Each further worker loads all modules again. */
-const maxWorkers = 3;
+const maxWorkers = 2;
 
 /** Tests of the cores never wait: at the end, when they alone are left, each has a processor. */
 const maxWorkersCore = 2;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
-const maxWorkersOutside = 5;
+const maxWorkersOutside = 4;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 4;
@@ -120,7 +120,15 @@ const dated = compatibilityDate === undefined ? {} : { compatibilityDate };
 const chatObjects = () =>
   cloudflareTest({
     wrangler: { configPath: "./wrangler.toml", environment: "development" },
-    miniflare: { ...dated, bindings: { JWT_SECRET: "a-secret-that-only-the-tests-know", LOG_LEVEL: "warn" } },
+    miniflare: {
+      ...dated,
+      bindings: {
+        JWT_SECRET: "a-secret-that-only-the-tests-know",
+        LOG_LEVEL: "warn",
+        // A slow machine may stall between a handshake and its CONNECT; and no alarm for that is ever the next one.
+        CONNECT_TIMEOUT_MS: "120000",
+      },
+    },
   });
 
 export default defineConfig({

@@ -12,6 +12,9 @@ import { holdAlarms, rowsWritten } from "./rows-written.ts";
 
 const OK = { ok: true };
 
+// Also after a failure: the next test sets alarms.
+afterEach(() => vi.restoreAllMocks());
+
 const post = async (client: RawClient, content: string): Promise<string> =>
   (await client.ask<{ id: string }>("chat-message", { content })).id;
 
@@ -56,7 +59,6 @@ describe("PIN-1, OWN-7: a pin", () => {
     expect(none).toEqual({ rows: 0, alarms: 0 });
     for (const event of ["pin", "unpin"])
       expect(await rowsWritten(room, () => mia.ask(event, { id })), event).toEqual({ rows: 1, alarms: 0 });
-    vi.restoreAllMocks();
   });
 });
 
