@@ -5,7 +5,7 @@ import { FIRST_MESSAGE_ROWS, FIRST_VISIT_ROWS } from "../../scripts/measure/bill
 import { ANNOUNCE_VERSION, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import doc from "../../docs/cost.md?raw";
 import type { RawClient } from "./raw-client.ts";
-import { alarmOf, freshRoom, isArmed, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
+import { alarmOf, freshRoom, isAtRest, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
 import { rowsWritten, type Counted } from "./rows-written.ts";
 
 interface Line extends Counted {
@@ -132,16 +132,16 @@ it("every line of the price list has a scene", () => {
 
 /**
  * @param prepare makes a room
- * @returns what it writes for an action; counts again if a slow machine had an alarm meanwhile, or set the one for what `prepare` did
+ * @returns what it writes for an action; counts again if a slow machine had an alarm meanwhile, or set one in a pause that it made
  */
 async function countBetweenAlarms(
   prepare: () => Promise<{ readonly room: string; readonly act: () => Promise<unknown> }>,
 ): Promise<Counted> {
   for (;;) {
-    const startMs = performance.now();
     const { room, act } = await prepare();
-    await isArmed(room);
+    await isAtRest(room);
     const dueMs = (await alarmOf(room)) ?? 0;
+    const startMs = performance.now();
     const counted = await rowsWritten(room, () => act());
     if (Date.now() < dueMs && (counted.alarms === 0 || performance.now() - startMs < AT_ONCE_MS)) return counted;
   }

@@ -7,7 +7,7 @@ import type { ChatRoom } from "../../src/index.ts";
 import { RoomFeature, type AnyFeature, type RoomHandle } from "../../src/extension/extension.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, isArmed, join, joinModerator, Sleeper, stubOf } from "./rooms.ts";
+import { freshRoom, isAtRest, join, joinModerator, Sleeper, stubOf } from "./rooms.ts";
 import { holdAlarms, rowsWritten } from "./rows-written.ts";
 
 const OK = { ok: true };
@@ -50,7 +50,7 @@ describe("PIN-1, OWN-7: a pin", () => {
     const room = freshRoom();
     const mia = await joinModerator(room);
     const id = await post(mia, "The rules");
-    await isArmed(room);
+    await isAtRest(room);
     holdAlarms();
     const none = await rowsWritten(room, async () => {
       await mia.ask("unpin", { id });
@@ -67,7 +67,7 @@ describe("ABUSE-1, ABUSE-4: a report", () => {
     const room = freshRoom();
     const [mia, ada, ben] = [await joinModerator(room), await join(room, "ada"), await join(room, "ben")];
     const id = await post(ben, "nonsense");
-    await isArmed(room);
+    await isAtRest(room);
     holdAlarms();
     const cost = await rowsWritten(room, () => ada.ask("report-message", { id, reason: "rude" }));
     vi.restoreAllMocks();

@@ -8,7 +8,7 @@ import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
 import { countReports } from "./count-reports.ts";
 import { RawClient } from "./raw-client.ts";
-import { alarmOf, freshRoom, isArmed, join, Sleeper, stubOf } from "./rooms.ts";
+import { alarmOf, freshRoom, isAtRest, join, Sleeper, stubOf } from "./rooms.ts";
 import { holdAlarms, queriesMade, rowsWritten } from "./rows-written.ts";
 
 const list = async (room: string): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
@@ -42,7 +42,7 @@ describe("its cost: LOB-2, LOB-7", () => {
     await post(room);
     await expectListed(room, [{ lastSeq: 1 }]);
     // The one alarm that a room with messages has: for the day on which it forgets them.
-    await isArmed(room);
+    await isAtRest(room);
     // An hour later its memory is gone.
     await new Sleeper(room).sleep();
     await quiet();

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, vi } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
+import { WAITING } from "../../src/socketio/object/wake-clock.ts";
 import type { DirectRpc } from "../../src/rpc/direct-messages.ts";
 import type { RelayRpc } from "../../src/rpc/relay.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
@@ -35,6 +36,17 @@ export const alarmOf = (room: string): Promise<number | null> => kit.alarmOf(stu
 /** Until a room that is new has set its first alarm, which it does when it has been calm for a moment. */
 export function isArmed(room: string): Promise<void> {
   return vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
+}
+
+/** Until a room has set its alarm, and no timer is left that sets another one: they run in the process of this one, and none waits longer. */
+export async function isAtRest(room: string): Promise<void> {
+  for (let before: number | null | undefined; ;) {
+    await isArmed(room);
+    const atMs = await alarmOf(room);
+    if (atMs === before) return;
+    before = atMs;
+    await new Promise((resolve) => setTimeout(resolve, WAITING.armDelayMs + WAITING.awakeMsMax));
+  }
 }
 
 /** A member that got its welcome. */

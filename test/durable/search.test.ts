@@ -12,7 +12,7 @@ import type { FoundMessage, Message, SearchAnswer } from "../../src/protocol/cha
 import { callApi, refusal } from "./api-caller.ts";
 import { Dice, EPOCH, openLog, START_MS, withStorage } from "./logs.ts";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, isArmed, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
+import { freshRoom, isAtRest, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
 const HISTORY_MESSAGES = 11_000;
@@ -210,7 +210,7 @@ describe("rows: SRCH-7", () => {
     const ada = await join(room, "ada");
     await ada.ask("chat-message", { content: "first" });
     await ada.ask("chat-message", { content: "second" });
-    await isArmed(room);
+    await isAtRest(room);
     expect(await rowsWritten(room, () => search(ada, "first"))).toEqual({ rows: 0, alarms: 0 });
     const { rows } = await rowsWritten(room, () => ada.ask("chat-message", { content: "third" }));
     expect(rows).toBe(1);
@@ -219,7 +219,7 @@ describe("rows: SRCH-7", () => {
   it("a few for deleting or editing an indexed message: its terms are overwritten", async () => {
     const room = await longRoom(5000);
     const ada = await join(room, "ada");
-    await isArmed(room);
+    await isAtRest(room);
     await search(ada, "nowhere");
     const { messages } = await search(ada, "xylograph1000");
     const { id } = messages[0]!;

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, isArmed, join, Sleeper } from "./rooms.ts";
+import { freshRoom, isAtRest, join, Sleeper } from "./rooms.ts";
 import { holdAlarms, rowsWritten } from "./rows-written.ts";
 
 const post = async (client: RawClient, content: string, replyTo?: string): Promise<string> =>
@@ -31,7 +31,7 @@ describe("THR-3, THR-5: a thread", () => {
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
     const id = await post(ada, "first");
     const reply = await post(ben, "reply", id);
-    await isArmed(room);
+    await isAtRest(room);
     holdAlarms();
     expect(await rowsWritten(room, () => post(ben, "nested", reply))).toEqual({ rows: 1, alarms: 0 });
     expect(await rowsWritten(room, () => ada.ask("threads", {}))).toEqual({ rows: 0, alarms: 0 });

@@ -4,6 +4,7 @@ import axe from "axe-core";
 import type { BrowserContextOptions, CDPSession, Locator } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
+import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
@@ -53,11 +54,13 @@ class Finger {
     return this.#session.send("Input.dispatchTouchEvent", { type, touchPoints });
   }
 
-  /** Goes from one point to another in steps, and stays there. */
+  /** Goes from one point to another in steps, and stays there. All at once: on a slow machine the first step would be a long press. */
   async drag(from: Point, { x = 0, y = 0 }: Partial<Point>): Promise<void> {
-    await this.touch("touchStart", from);
-    for (let step = 1; step <= 8; step++)
-      await this.touch("touchMove", { x: from.x + (x * step) / 8, y: from.y + (y * step) / 8 });
+    const places = Array.from({ length: 8 }, (_, at) => ({
+      x: from.x + (x * (at + 1)) / 8,
+      y: from.y + (y * (at + 1)) / 8,
+    }));
+    await Promise.all([this.touch("touchStart", from), ...places.map((place) => this.touch("touchMove", place))]);
   }
 
   async swipe(from: Point, by: Partial<Point>): Promise<void> {
@@ -253,6 +256,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await isIdle();
   await page.getByTestId("newest").tap();
   await page.getByTestId("newest").waitFor({ state: "detached" });
+  await comesToRest(page);
 
   await finger.drag(await start(), { x: -30 });
   await hint.waitFor();

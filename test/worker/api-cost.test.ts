@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import { callApi, request } from "../durable/api-caller.ts";
-import { alarmOf, freshRoom, isArmed, join, LONG_WINDOW, Sleeper, stubOf, withSettings } from "../durable/rooms.ts";
+import { alarmOf, freshRoom, isAtRest, join, LONG_WINDOW, Sleeper, stubOf, withSettings } from "../durable/rooms.ts";
 import { rowsWritten } from "../durable/rows-written.ts";
 
 /** A room with a message, that has settled. */
@@ -11,7 +11,7 @@ async function usedRoom(): Promise<string> {
   const room = freshRoom();
   await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "first" } });
   // The one alarm that a room with messages has: for the day on which it forgets them.
-  await isArmed(room);
+  await isAtRest(room);
   return room;
 }
 

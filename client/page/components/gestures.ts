@@ -75,9 +75,11 @@ export function hearGestures(
     clearTimeout(timer);
     const fromEdge = isLeftwards ? innerWidth - touch.x : touch.x;
     const isOthers = fromEdge < EDGE_PX || touch.target.closest(SCROLLED);
-    if (along > Math.abs(down) && !isOthers && view.store.abilitiesOf(touch.message).reply)
+    if (along > Math.abs(down) && !isOthers && view.store.abilitiesOf(touch.message).reply) {
       swipe = new Swipe(touch.row, isLeftwards);
-    else touch = undefined;
+      // It may be the only move that a slow phone tells of.
+      swipe.move(along);
+    } else touch = undefined;
   };
   const onUp = (): void => {
     const isReply = swipe?.isFar && touch;
