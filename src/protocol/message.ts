@@ -1,5 +1,5 @@
-// What a message is made of: its id, its thread, its text in normal form, and its files. Called by rooms, shards, Worker and client, and by the
-// schemas of all that carries such a text or such files; the claims of tokens ask it whether a name can be seen.
+// Functions on the fields of a message: its id, its thread, the normal form of its text, its files. Rooms, shards, Worker and client call them, as do
+// the schemas of posts, edits and drafts; the claims of tokens ask whether a name can be seen.
 import type { ErrorAnswer } from "./chat-events.ts";
 import { refuse } from "./refuse.ts";
 import type { Attachment, StoredFile } from "./schemas/files.ts";

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, vi } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
-import { WAITING } from "../../src/socketio/object/wake-clock.ts";
 import type { DirectRpc } from "../../src/rpc/direct-messages.ts";
 import type { RelayRpc } from "../../src/rpc/relay.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
+import { WAITING } from "../../src/socketio/object/wake-clock.ts";
 import type { ParleyOptions } from "../../src/worker/mount.ts";
 import { createParley } from "../../src/entries/chat.ts";
 import * as kit from "../kit/testing.ts";
@@ -42,14 +42,14 @@ export function isArmed(room: string): Promise<void> {
 const COUNTING_MS_MAX = 10_000;
 
 /**
- * Until a room has set its alarm, which will not ring while a test counts, and no timer is left that sets another one: they run in the process
- * of this one, and none waits longer.
+ * Until a room has set its alarm, and no timer is left that sets another one: they run in the process of this one, and none waits longer.
+ * @param alarmMsMin the alarm is at least so far away, so that it does not ring while a test counts
  */
-export async function isAtRest(room: string): Promise<void> {
+export async function isAtRest(room: string, alarmMsMin = COUNTING_MS_MAX): Promise<void> {
   for (let before: number | null | undefined; ;) {
     await isArmed(room);
     const atMs = await alarmOf(room);
-    if (atMs === before && atMs! > Date.now() + COUNTING_MS_MAX) return;
+    if (atMs === before && atMs! > Date.now() + alarmMsMin) return;
     before = atMs;
     await new Promise((resolve) => setTimeout(resolve, WAITING.armDelayMs + WAITING.awakeMsMax));
   }

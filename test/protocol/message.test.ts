@@ -1,5 +1,5 @@
-// What a message is made of. Its id contains the incarnation of the log in which it was posted, so that after a restored backup the id of a lost
-// message does not name another one (CHAT-9). Its text has one normal form (MSG-12).
+// Tests of the functions on a message's fields: ids, which contain the incarnation of their log, so that after a restored backup the id of a lost
+// message names no other one (CHAT-9), and texts, which have one normal form (MSG-12).
 import { describe, expect, it } from "vitest";
 
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";

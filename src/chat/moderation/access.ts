@@ -1,5 +1,5 @@
-// Who may be in a room: in one between two people these alone, and nowhere those who are banned, or who flood the room. Made by parts.ts; hooks run
-// for each connection, before each request and after each answer. moderation.ts calls `Bans`, and src/features/direct-messages `DirectAccess`.
+// Access to a room: `DirectAccess` keeps a room between two people to them, `Bans` refuses banned users, and `Flooding` pauses users who flood the
+// room. parts.ts makes them, and requests.ts calls their hooks. moderation.ts calls `Bans`, and src/features/direct-messages `DirectAccess`.
 import { Window } from "../../clock/rates.ts";
 import type { Answer, ErrorAnswer, Notice, Role } from "../../protocol/chat-events.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
