@@ -26,7 +26,9 @@ const RUNS = [OUTSIDE, OBJECTS, "core"];
 const ALL_PROJECTS = "*";
 
 /** Of the tests outside, those of what a workerd may do otherwise: sleep, wakes and their costs. */
-const OF_WORKERD = ["durability", "engine-object", "sleep", "wakes"].map((name) => `test/outside/${name}.test.ts`);
+const OF_WORKERD = ["durability", "engine-crash", "engine-object", "sleep", "wakes"].map(
+  (name) => `test/outside/${name}.test.ts`,
+);
 
 /** Of the reason of a failure, beside its name at the end. */
 const REASON_LINES = 12;

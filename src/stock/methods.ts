@@ -10,10 +10,7 @@ export function override<Owner extends object, Name extends keyof Owner>(
   make: (before: NonNullable<Owner[Name]>) => Owner[Name],
 ): void {
   const before = owner[name] as { bind(owner: Owner): NonNullable<Owner[Name]> } | undefined;
-  if (!before)
-    throw new Error(
-      `socket.io: expected the method "${String(name)}", which this version does not have. Parley needs 4.8`,
-    );
+  if (!before) throw new Error(`socket.io: expected 4.8, with the method "${String(name)}"`);
   Object.defineProperty(owner, name, { value: make(before.bind(owner)), writable: true, configurable: true });
 }
 

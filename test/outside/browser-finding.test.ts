@@ -1,5 +1,4 @@
-// Finding a message in a real Chromium: by a link to it, by its day, and by a search over all rooms; and the way back to where one was.
-import axe from "axe-core";
+// Finding a message in a real Chromium: by a link to it and by its day; and the way back to where one was.
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
@@ -31,24 +30,6 @@ async function fill(room: string, first = "the first of all"): Promise<string> {
   return id;
 }
 
-const isAt = (visitor: Visitor, address: string): Promise<void> =>
-  vi.waitFor(() => expect(visitor.page.url()).toBe(address), WAIT);
-/** In the room, with a connection: who leaves it earlier has a complaint of the browser. */
-async function isIn(visitor: Visitor, room: string): Promise<void> {
-  await visitor.reads("room-title", room);
-  await visitor.isConnected();
-}
-/** The message that the reader was led to, in view. */
-const isLedTo = async ({ page }: Visitor, text: string): Promise<void> => {
-  const target = page.locator(".message.target").filter({ hasText: text });
-  await target.waitFor();
-  await vi.waitFor(async () => {
-    const [box, log] = [await target.boundingBox(), (await page.getByTestId("log").boundingBox())!];
-    expect(box!.y).toBeGreaterThan(log.y);
-    expect(box!.y + box!.height).toBeLessThan(log.y + log.height);
-  }, WAIT);
-};
-
 it("the link of a message leads a visitor through the form to it, however far back it is, and the reader of another room at once", async () => {
   const room = "finding-link";
   await fill(room);
@@ -57,7 +38,7 @@ it("the link of a message leads a visitor through the form to it, however far ba
   await ada.page.getByTestId("room-menu").click();
   await ada.choose("Jump to a date");
   await ada.page.getByTestId("jump-first").click();
-  await isLedTo(ada, "the first of all");
+  await ada.isLedTo("the first of all");
   await ada.use("the first of all", "more");
   await ada.choose("Copy link");
   await ada.reads("notice", "The link to the message is copied.");
@@ -69,18 +50,18 @@ it("the link of a message leads a visitor through the form to it, however far ba
   await eve.page.goto(`${link}.`);
   await eve.page.getByTestId("name").fill("Eve");
   await eve.page.getByRole("button", { name: `Enter #${room}` }).click();
-  await isLedTo(eve, "the first of all");
-  await isAt(eve, `${url}/#${room}`);
+  await eve.isLedTo("the first of all");
+  await eve.isAt(`${url}/#${room}`);
   // Whom the browser knows comes there without the form, and after a reload stays in the room.
   await eve.page.goto("about:blank");
   await eve.page.goto(link);
-  await isLedTo(eve, "the first of all");
-  await isAt(eve, `${url}/#${room}`);
+  await eve.isLedTo("the first of all");
+  await eve.isAt(`${url}/#${room}`);
   await eve.page.evaluate(() => void (location.hash = "finding-elsewhere"));
-  await isIn(eve, "#finding-elsewhere");
+  await eve.isIn("#finding-elsewhere");
   await eve.page.evaluate((link) => void (location.href = link), link);
-  await isLedTo(eve, "the first of all");
-  await isAt(eve, `${url}/#${room}`);
+  await eve.isLedTo("the first of all");
+  await eve.isAt(`${url}/#${room}`);
   // Another room than that of the link.
   const dan = await Visitor.open(browser, url);
   await dan.page.goto(link);
@@ -113,18 +94,18 @@ it("a press on such a link in a message goes there within the page, Back leads b
   };
   await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
   await press("back:");
-  await isLedTo(ada, "where it began");
-  await isAt(ada, `${url}/#${room}`);
+  await ada.isLedTo("where it began");
+  await ada.isAt(`${url}/#${room}`);
   await page.getByTestId("newest").click();
   await press("there:");
-  await isLedTo(ada, "the first of all");
-  await isAt(ada, `${url}/#${other}`);
+  await ada.isLedTo("the first of all");
+  await ada.isAt(`${url}/#${other}`);
   await page.goBack();
-  await isIn(ada, `#${room}`);
+  await ada.isIn(`#${room}`);
   await press("room:");
-  await isIn(ada, `#${other}`);
+  await ada.isIn(`#${other}`);
   await page.goBack();
-  await isIn(ada, `#${room}`);
+  await ada.isIn(`#${room}`);
   expect(await page.evaluate("isSamePage")).toBe(true);
   for (const [text, modifiers] of [
     ["none:", []],
@@ -140,7 +121,7 @@ it("a press on such a link in a message goes there within the page, Back leads b
     }, WAIT);
     for (const tab of tabs()) await tab.close();
   }
-  await isIn(ada, `#${room}`);
+  await ada.isIn(`#${room}`);
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });
@@ -157,20 +138,20 @@ it("the page says of a link's message that it was deleted, or is not there; a co
   // Has seen the newest: the room opens there again.
   await ada.message("m149").waitFor();
   await follow(gone);
-  await isLedTo(ada, "Message deleted");
+  await ada.isLedTo("Message deleted");
   await ada.reads("notice", "That message was deleted.");
   await follow(`${gone}zz`);
   await ada.reads("notice", "That message is not there any more.");
   await follow("<img src=x onerror=alert(1)>");
   await ada.reads("notice", `“${room}/<img src=x onerror=alert(1`);
-  await isAt(ada, `${url}/#${room}`);
+  await ada.isAt(`${url}/#${room}`);
   await page.goto("about:blank");
   await page.goto(`${url}/#${room}/never-was`);
   await ada.reads("notice", "That message is not there any more.");
 
   await ada.use("m149", "more");
   await ada.choose("Message ben");
-  await isIn(ada, "ben");
+  await ada.isIn("ben");
   await ada.say("between us");
   await ada.sees("between us");
   await ada.use("between us", "more");
@@ -198,7 +179,7 @@ it("the day over the messages, a key and the menu lead to another day; the brows
   const today = await field.inputValue();
   expect(today).toMatch(/^\d{4}-\d\d-\d\d$/);
   await page.keyboard.press("Enter");
-  await isLedTo(ada, "the first of all");
+  await ada.isLedTo("the first of all");
   await dialog.waitFor({ state: "detached" });
 
   // With the keyboard alone, and to a day without messages.
@@ -209,7 +190,7 @@ it("the day over the messages, a key and the menu lead to another day; the brows
   await vi.waitFor(() => expect(field.evaluate((one) => one === document.activeElement)).resolves.toBe(true), WAIT);
   await field.fill("2020-02-29");
   await page.keyboard.press("Enter");
-  await isLedTo(ada, "the first of all");
+  await ada.isLedTo("the first of all");
   await ada.reads("notice", /^That day has no messages\. The next day with messages: (?:Today|Yesterday)\.$/);
 
   await page.getByTestId("room-menu").click();
@@ -233,13 +214,13 @@ it("on a phone: the heading of a day leads to another one, and a link to its mes
   const { page } = ada;
   await page.goto("about:blank");
   await page.goto(`${url}/#${room}/${first}`);
-  await isLedTo(ada, "the first of all");
+  await ada.isLedTo("the first of all");
   await page.locator(".day .day-button").first().tap();
   await page.getByTestId("jump-date").waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
   await page.getByTestId("dialog-submit").tap();
-  await isLedTo(ada, "the first of all");
-  await isAt(ada, `${url}/#${room}`);
+  await ada.isLedTo("the first of all");
+  await ada.isAt(`${url}/#${room}`);
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });
@@ -270,9 +251,9 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
     expect(await page.locator(".message.target").count()).toBe(0);
   };
   await page.evaluate((hash) => void (location.hash = hash), other);
-  await isIn(ada, `#${other}`);
+  await ada.isIn(`#${other}`);
   await page.goBack();
-  await isIn(ada, `#${room}`);
+  await ada.isIn(`#${room}`);
   await isBack();
   for (let reloads = 0; reloads < 2; reloads++) {
     await page.reload();
@@ -281,7 +262,7 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
   }
   // In another room, the first one keeps its place over a reload.
   await page.evaluate((hash) => void (location.hash = hash), other);
-  await isIn(ada, `#${other}`);
+  await ada.isIn(`#${other}`);
   await page.reload();
   await ada.isConnected();
   await page.evaluate((hash) => void (location.hash = hash), room);
@@ -289,10 +270,10 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
 
   // With something new the reader goes on there.
   await page.evaluate((hash) => void (location.hash = hash), other);
-  await isIn(ada, `#${other}`);
+  await ada.isIn(`#${other}`);
   await say(ben, "something new");
   await page.goBack();
-  await isIn(ada, `#${room}`);
+  await ada.isIn(`#${room}`);
   await ada.message("something new").waitFor();
   await page.getByTestId("newest").waitFor({ state: "detached" });
   await page.reload();
@@ -304,237 +285,6 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
   await ada.close();
-});
-
-it("a search over all of the reader's rooms finds room by room, leads to each, and goes on in one of them", async () => {
-  const user = "finding-ada";
-  const [one, two, other] = ["finding-one", "finding-two", "finding-not-mine"];
-  const bens = await Promise.all([one, two, other].map((room) => person(room, "ben")));
-  // The list of her rooms knows them before they are busy.
-  for (const room of [one, two]) (await person(room, user)).disconnect();
-  const hostile = "<img src=x onerror=alert(1)> needle \u202e";
-  for (let n = 0; n < 8; n++) await say(bens[0]!, `needle ${n}`);
-  for (let n = 0; n < 120; n++) await say(bens[0]!, `hay ${n}`);
-  await say(bens[1]!, hostile);
-  await say(bens[2]!, "needle elsewhere");
-  for (const options of [{}, PHONE]) {
-    const isPhone = options === PHONE;
-    const ada = await Visitor.open(browser, url, options);
-    const { page } = ada;
-    await ada.enterWith(await tokenFor(user, { name: "Ada" }), one, "Ada");
-    await isIn(ada, `#${one}`);
-    await page.evaluate((room) => void (location.hash = room), two);
-    await isIn(ada, `#${two}`);
-    const field = page.getByTestId("search-field");
-    const groups = page.getByTestId("found-everywhere").locator("section");
-    await page.getByTestId("search-toggle").click();
-    await field.fill("needle");
-    await page.keyboard.press("Enter");
-    await ada.reads("search-outcome", "1 found");
-    // With the keyboard alone.
-    await page.keyboard.press("Tab");
-    await page.getByRole("radio", { name: "This room" }).focus();
-    await page.keyboard.press("ArrowDown");
-    await expect.poll(() => page.getByRole("radio", { name: "All my rooms" }).isChecked()).toBe(true);
-    await ada.reads("search-outcome", / of \d rooms?$/);
-    // The list of rooms may be a while behind: she searches again.
-    await vi.waitFor(
-      async () => {
-        const outcome = await page.getByTestId("search-outcome").textContent();
-        if (!outcome!.startsWith("6 found in 2 of ")) await field.press("Enter");
-        expect(outcome).toMatch(/^6 found in 2 of \d rooms$/);
-      },
-      { interval: 2000 },
-    );
-    expect(await groups.evaluateAll((all) => all.map((group) => group.getAttribute("aria-label")))).toEqual([
-      `#${two}`,
-      `#${one}`,
-    ]);
-    expect(await groups.first().locator("mark").allTextContents()).toEqual(["needle"]);
-    expect(await groups.first().locator("img").count()).toBe(0);
-    expect(await groups.first().locator(".excerpt").textContent()).toContain("<img src=x onerror=alert(1)> needle");
-    await groups.last().getByRole("button", { name: "More in" }).click();
-    await vi.waitFor(async () => expect(await groups.last().locator("li").count()).toBe(8), WAIT);
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    await page.evaluate(axe.source);
-    const violations = "axe.run('.side-panel').then(({ violations }) => violations.map(({ id }) => id))";
-    expect(await page.evaluate(violations)).toEqual([]);
-    await groups.last().locator("li button").last().click();
-    await isIn(ada, `#${one}`);
-    await isLedTo(ada, "needle 0");
-    // On a phone the messages are before the panel, which has kept what was found.
-    if (isPhone) await page.getByTestId("search-toggle").click();
-    await vi.waitFor(async () => expect(await groups.last().locator("li").count()).toBe(8), WAIT);
-    expect(await field.inputValue()).toBe("needle");
-    await groups
-      .first()
-      .getByRole("button", { name: `#${two}` })
-      .first()
-      .click();
-    await isIn(ada, `#${two}`);
-    if (isPhone) await page.getByTestId("search-toggle").click();
-    await page.getByRole("radio", { name: "This room" }).check();
-    await ada.reads("search-outcome", "1 found");
-    expect(ada.complaints).toEqual([]);
-    await ada.close();
-  }
-  for (const ben of bens) ben.disconnect();
-});
-
-it("a room that cannot be searched stands beside what the others found, and a search that is stopped asks no more", async () => {
-  const rooms = ["finding-a", "finding-b", "finding-c"];
-  const ada = await Visitor.open(browser, url);
-  const { page } = ada;
-  await ada.enterWith(await tokenFor("finding-eve", { name: "Eve" }), rooms[0]!, "Eve");
-  await isIn(ada, `#${rooms[0]!}`);
-  let answering = (): void => {};
-  const found = {
-    id: "x-1",
-    seq: 1,
-    room: rooms[0],
-    sender: "ben",
-    name: "Ben\u202e",
-    content: "a needle",
-    timestamp: 1,
-    matches: [[2, 8]],
-  };
-  const answers: Array<object | undefined> = [
-    {
-      rooms: [
-        { room: rooms[1], messages: [{ ...found, room: rooms[1] }], hasMore: false, before: 1 },
-        { room: rooms[2], error: { code: "RATE_LIMITED", message: "Slower", retryAfterMs: 2000 } },
-      ],
-    },
-    { rooms: [{ room: rooms[2], messages: [{ ...found, room: rooms[2] }], hasMore: false, before: 1 }] },
-    undefined,
-  ];
-  const asked: string[] = [];
-  await page.route("**/api/unread?*", (route) =>
-    route.request().url().includes("wait=0")
-      ? route.fulfill({
-          json: { ok: true, version: "1", rooms: rooms.map((room) => ({ room, unread: 0, mentions: 0 })) },
-        })
-      : undefined,
-  );
-  await page.reload();
-  await ada.isConnected();
-  await page.route("**/api/search?*", async (route) => {
-    asked.push(new URL(route.request().url()).search);
-    const answer = answers[asked.length - 1];
-    if (answer) return route.fulfill({ json: { ok: true, ...answer } });
-    await new Promise<void>((resolve) => (answering = resolve));
-    return route.abort().catch(() => {});
-  });
-  await page.getByTestId("search-toggle").click();
-  await page.getByRole("radio", { name: "All my rooms" }).check();
-  await ada.reads("search-outcome", "Asks 20 rooms at a time, those with the newest messages first.");
-  expect(asked).toEqual([]);
-  await page.getByTestId("search-field").fill("needle");
-  await page.keyboard.press("Enter");
-  await ada.reads("search-outcome", "1 found in 1 of 3 rooms");
-  await ada.reads("found-failed", "#finding-c: That was a bit fast. Try again in 2 s.");
-  await page.getByTestId("found-failed").getByRole("button", { name: "Try again" }).click();
-  await ada.reads("search-outcome", "2 found in 2 of 3 rooms");
-  expect(new URLSearchParams(asked[1]).get("rooms")).toBe("finding-c");
-  await page.getByTestId("search-field").press("Enter");
-  await expect.poll(() => asked.length).toBe(3);
-  await page.getByTestId("stop-search").click();
-  await page.getByTestId("stop-search").waitFor({ state: "detached" });
-  answering();
-  // The room on the screen may have answered before the search was stopped.
-  await ada.reads("more-rooms", /^Search [23] more rooms$/);
-  expect(asked).toHaveLength(3);
-  await ada.close();
-});
-
-/** Keeps back what the room answers to searches, until the test lets it go. */
-async function holdSearches({ page }: Visitor): Promise<Array<() => void>> {
-  const held: Array<() => void> = [];
-  await page.routeWebSocket(/socket\.io/, (socket) => {
-    const server = socket.connectToServer();
-    server.onMessage((frame) => {
-      if (typeof frame === "string" && frame.includes('"matches"')) held.push(() => socket.send(frame));
-      else socket.send(frame);
-    });
-  });
-  return held;
-}
-
-it("who looks for other words before the answer comes gets the answer to these, whichever comes first", async () => {
-  const room = "finding-twice";
-  const ben = await person(room, "ben");
-  for (const text of ["an apple", "a pear"]) await say(ben, text);
-  const ada = await Visitor.open(browser, url);
-  const { page } = ada;
-  const held = await holdSearches(ada);
-  await ada.enter(room, "Ada");
-  await page.getByTestId("search-toggle").click();
-  for (const [at, word] of ["apple", "pear"].entries()) {
-    await page.getByTestId("search-field").fill(word);
-    await page.keyboard.press("Enter");
-    await vi.waitFor(() => expect(held).toHaveLength(at + 1), WAIT);
-  }
-  for (const letGo of held.toReversed()) letGo();
-  await ada.reads("search-outcome", "1 found");
-  expect(await page.getByTestId("found").locator("mark").allTextContents()).toEqual(["pear"]);
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-it("a search over all rooms goes on once the list of them is there; nothing in it keeps words that were deleted here, and a refusal is no “nothing”", async () => {
-  const [here, there] = ["finding-listed", "finding-listed-later"];
-  const ben = await person(here, "ben");
-  const id = await say(ben, "a needle, here");
-  const ada = await Visitor.open(browser, url);
-  const { page } = ada;
-  const found = { id: "x-1", seq: 1, room: there, sender: "ben", name: "Ben", content: "a needle", timestamp: 1 };
-  const listing = Promise.withResolvers<void>();
-  const rooms = [here, there].map((room) => ({ room, unread: 0, mentions: 0 }));
-  await page.route("**/api/unread?*", async (route) => {
-    await listing.promise;
-    return route.fulfill({ json: { ok: true, version: "1", rooms } }).catch(() => {});
-  });
-  let isRefusing = false;
-  await page.route("**/api/search?*", (route) =>
-    isRefusing
-      ? route.fulfill({ status: 429, json: { ok: false, error: { code: "RATE_LIMITED", message: "Slower" } } })
-      : route.fulfill({
-          json: {
-            ok: true,
-            rooms: [{ room: there, messages: [{ ...found, matches: [[2, 8]] }], hasMore: false, before: 1 }],
-          },
-        }),
-  );
-  await ada.enterWith(await tokenFor("finding-list-ada", { name: "Ada" }), here, "Ada");
-  await isIn(ada, `#${here}`);
-  await page.getByTestId("search-toggle").click();
-  await page.getByRole("radio", { name: "All my rooms" }).check();
-  await page.getByTestId("search-field").fill("needle");
-  await page.keyboard.press("Enter");
-  await ada.reads("search-outcome", "1 found in 1 of 1 room");
-  listing.resolve();
-  await ada.reads("search-outcome", "2 found in 2 of 2 rooms");
-  const excerpts = page.getByTestId("found-everywhere").locator(".excerpt");
-  expect(await excerpts.allTextContents()).toEqual(["a needle, here", "a needle"]);
-  await ask(ben, "delete-message", { id });
-  await expect.poll(() => excerpts.allTextContents()).toEqual(["Message deleted", "a needle"]);
-  isRefusing = true;
-  await page.getByTestId("search-field").press("Enter");
-  await ada.reads("found-failed", `#${there}: That was a bit fast.`);
-  await ada.reads("search-outcome", "Nothing found in 1 room.");
-  // Words that no room can look for.
-  await page.unroute("**/api/search?*");
-  await page.getByTestId("search-field").fill("!!!");
-  await page.keyboard.press("Enter");
-  await ada.reads("search-outcome", "Look for words, numbers or emoji, 32 at most.");
-  expect(await page.getByTestId("found-failed").getByRole("listitem").count()).toBe(0);
-  await page.getByRole("radio", { name: "This room" }).check();
-  await ada.reads("search-outcome", "Look for words, numbers or emoji, 32 at most.");
-  await page.getByTestId("search-field").fill("");
-  await page.getByTestId("search-field").pressSequentially("needle ".repeat(40), { delay: 0 });
-  expect((await page.getByTestId("search-field").inputValue()).length).toBe(256);
-  await ada.close();
-  ben.disconnect();
 });
 
 it("the menu of the room leads to other days from the one that is read, and from today where the newest are read", async () => {
@@ -572,7 +322,7 @@ it("the menu of the room leads to other days from the one that is read, and from
   await page.getByTestId("room-menu").click();
   await ada.choose("Jump to a date");
   await page.getByTestId("jump-first").click();
-  await isLedTo(ada, "old 0");
+  await ada.isLedTo("old 0");
   expect(await opens()).toBe("2026-03-03");
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
@@ -589,9 +339,9 @@ it("on a phone, a link in a thread leads to its message before the thread", asyn
   const { page } = ada;
   await page.getByTestId("thread-line").tap();
   await page.getByTestId("thread").locator(".content a").tap();
-  await isLedTo(ada, "the first of all");
+  await ada.isLedTo("the first of all");
   await page.getByTestId("thread").waitFor({ state: "detached" });
-  await isAt(ada, `${url}/#${room}`);
+  await ada.isAt(`${url}/#${room}`);
   await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
   expect(ada.complaints).toEqual([]);
   ben.disconnect();

@@ -158,12 +158,11 @@ async function fromMenu(ada: Visitor, item: string): Promise<void> {
 async function back({ page }: Visitor): Promise<void> {
   await page.goBack();
 }
-const isAt = (ada: Visitor, address: string): Promise<void> => expect.poll(() => ada.page.url()).toBe(address);
 /** Only the current entry can tell: the history has no entry of a closed layer before this one. */
 async function leaves(ada: Visitor): Promise<void> {
   await expect.poll(() => ada.page.evaluate(() => history.state as unknown)).toBe(null);
   await back(ada);
-  await isAt(ada, BEFORE);
+  await ada.isAt(BEFORE);
 }
 
 const OPENING: Readonly<Record<string, readonly [open: (ada: Visitor) => Promise<unknown>, shown: string]>> = {
@@ -259,15 +258,15 @@ it("a dialog over a list closes first, and a room that is chosen there takes the
   await tap(ada, "new-room");
   await page.getByTestId("new-room-name").fill("back-two");
   await page.keyboard.press("Enter");
-  await isAt(ada, `${url}/#back-two`);
+  await ada.isAt(`${url}/#back-two`);
   await ada.reads("room-title", "back-two");
   await tap(ada, "rooms-toggle");
   await page.locator("[data-room=back-one]").tap();
-  await isAt(ada, `${url}/#back-one`);
+  await ada.isAt(`${url}/#back-one`);
   await ada.isConnected();
   for (const room of ["back-two", "back-one"]) {
     await back(ada);
-    await isAt(ada, `${url}/#${room}`);
+    await ada.isAt(`${url}/#${room}`);
     await ada.reads("room-title", room);
     expect(await list.count()).toBe(0);
   }
@@ -321,12 +320,12 @@ it("Back closes a dialog of the operator page, and leaves the view afterwards", 
   await page.getByTestId("dialog").waitFor();
   await back(ada);
   await page.getByTestId("dialog").waitFor({ state: "detached" });
-  await isAt(ada, `${url}/admin#room/${room}`);
+  await ada.isAt(`${url}/admin#room/${room}`);
   await tap(ada, "drain");
   await page.getByRole("button", { name: "Cancel" }).tap();
   await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
   await back(ada);
-  await isAt(ada, `${url}/admin`);
+  await ada.isAt(`${url}/admin`);
   await ada.close();
 });
 

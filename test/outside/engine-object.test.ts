@@ -1,16 +1,14 @@
-// Tests of EngineObject in a real workerd, where it differs from a server on Node: crashes, failing handlers, the end of the server, its rooms,
+// Tests of EngineObject in a real workerd, where it differs from a server on Node: failing handlers, the end of the server, its rooms,
 // recovery, sleep, siblings, limits, and what the Worker refuses before. The Worker is that of the folder engine.
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { REQUESTS_BY_KIND, SPOOFED_HEADERS } from "../attacks/requests.ts";
 import { CONNECTS_MAX } from "../../src/socketio/engine/session-flood.ts";
 import { bundleEngineWorker } from "./engine-worker.ts";
-import { startServer, startServerProcess, type ServerProcess, type TestServer } from "./servers.ts";
-import { PATIENCE_MS } from "../host/patience.ts";
-import { collect, next, open, type Options } from "./stock-clients.ts";
+import { startServer, type TestServer } from "./servers.ts";
+import { asks, collect, next, open, type Options } from "./stock-clients.ts";
 import type { Socket } from "socket.io-client";
 
 let deploymentFile: string;
@@ -36,9 +34,6 @@ async function enter(room: string, options: Options = {}, url = server.url): Pro
   await next(socket, "connect");
   return socket;
 }
-
-const asks = <Answer>(socket: Socket, event: string, ...args: unknown[]): Promise<Answer> =>
-  socket.timeout(PATIENCE_MS).emitWithAck(event, ...args) as Promise<Answer>;
 
 const countOf = (socket: Socket): Promise<number> => asks<number>(socket, "clients");
 
@@ -182,99 +177,6 @@ describe.each(TRANSPORTS)("over %s", (name, transports) => {
     const answer = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling&room=${encodeURIComponent(room)}`);
     expect([answer.status, await answer.json()]).toEqual([503, { code: 3, message: "Server closed" }]);
   });
-});
-
-/** workerd, which runs the objects. */
-const isRuntime = (pid: number): boolean => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("workerd");
-
-describe("after kill -9 of the runtime", () => {
-  let crashing: ServerProcess;
-  beforeAll(async () => {
-    crashing = await startServerProcess({ deploymentFile });
-  });
-  afterAll(() => crashing.stop());
-
-  const kill = (): void => {
-    for (const pid of crashing.group.members().filter(isRuntime)) process.kill(pid, "SIGKILL");
-  };
-  const SOON = { reconnectionDelay: 50, reconnectionDelayMax: 200 };
-
-  it("clients come back by themselves, as after a restart, with other ids", async () => {
-    const sockets = await Promise.all(
-      TRANSPORTS.map(([, transports]) => enter("crashing", { ...SOON, transports }, crashing.url)),
-    );
-    const ids = sockets.map(({ id }) => id);
-    const back = sockets.map((socket) => next(socket, "connect"));
-    kill();
-    await Promise.all(back);
-    await expect.poll(() => countOf(sockets[0]!)).toBe(2);
-    for (const [at, { id }] of sockets.entries()) expect(id).not.toBe(ids[at]);
-  });
-
-  /** What each of them kept. */
-  interface State {
-    readonly recovered: boolean;
-    readonly rooms: readonly string[];
-    readonly data: unknown;
-  }
-
-  const CLIENTS = 100;
-
-  it("all of 100 clients under traffic recover, where the server asks for that: nothing is doubled, nothing is missing", async () => {
-    onTestFailed(() => console.error(`The server said last:\n${crashing.output.slice(-4000)}`));
-    const options = { ...SOON, path: "/recovering/rooms/crashing/socket.io" };
-    const sockets = Array.from({ length: CLIENTS }, (_, at) =>
-      open(crashing.url, { ...options, transports: at % 4 === 0 ? ["polling"] : ["websocket"] }),
-    );
-    const came = sockets.map((socket) => {
-      const list: unknown[] = [];
-      const isWhole = (what: number, more: unknown): boolean => !Buffer.isBuffer(more) || more.toString() === `${what}`;
-      socket.on("came", (what: number, more: unknown) => list.push(isWhole(what, more) ? what : "damaged"));
-      return list;
-    });
-    await Promise.all(sockets.map((socket) => next(socket, "connect")));
-    const ids = sockets.map(({ id }) => id);
-    const dataOf = (at: number) => ({ at, bytes: [at, { deep: `${at}` }] });
-    await Promise.all(
-      sockets.flatMap((socket, at) => [asks(socket, "join", `room ${at % 2}`), asks(socket, "keep", dataOf(at))]),
-    );
-    const back = sockets.map((socket) => next(socket, "connect"));
-    let said = 0;
-    const talk = (): void => {
-      // What is said while there is no connection goes out with the next one.
-      const at = said++ % CLIENTS;
-      const what = said % 5 === 0 ? [said, Buffer.from(`${said}`)] : [said];
-      sockets[at]!.emit(said % 3 === 0 ? "all" : "to all in", ...(said % 3 === 0 ? [] : [`room ${said % 2}`]), ...what);
-    };
-    const talking = setInterval(talk, 20);
-    await expect.poll(() => came[0]!.length).toBeGreaterThan(20);
-    kill();
-    await Promise.all(back);
-    const heard = came[0]!.length;
-    await expect.poll(() => came[0]!.length).toBeGreaterThan(heard + 20);
-    clearInterval(talking);
-    const states = await Promise.all(sockets.map((socket) => asks<State>(socket, "state")));
-    sockets[0]!.emit("all", "the end");
-    await expect.poll(() => came.every((list) => list.at(-1) === "the end")).toBe(true);
-    expect(sockets.map(({ recovered, id }) => [recovered, id])).toEqual(ids.map((id) => [true, id]));
-    expect(states).toEqual(ids.map((id, at) => ({ recovered: true, rooms: [id, `room ${at % 2}`], data: dataOf(at) })));
-    for (const list of came) expect(new Set(list).size, "doubled").toBe(list.length);
-    // Whatever one of a room has got, all of that room have got, in the same order.
-    for (const [at, list] of came.entries()) expect(list).toEqual(came[at % 2]);
-  });
-});
-
-it("an object that dies alone ends its connections, and its clients recover", async () => {
-  const options = { path: "/recovering/rooms/dying/socket.io", reconnectionDelay: 50 };
-  const sockets = TRANSPORTS.map(([, transports]) => open(server.url, { ...options, transports }));
-  await Promise.all(sockets.map((socket) => next(socket, "connect")));
-  const ids = sockets.map(({ id }) => id);
-  await Promise.all(sockets.map((socket) => asks(socket, "join", "red")));
-  const back = sockets.map((socket) => next(socket, "connect"));
-  sockets[0]!.emit("die");
-  await Promise.all(back);
-  const states = await Promise.all(sockets.map((socket) => asks(socket, "state")));
-  expect(states).toEqual(ids.map((id) => ({ recovered: true, rooms: [id, "red"], data: {} })));
 });
 
 it("stores nothing where the server does not ask for recovery", async () => {

@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { bundleEngineWorker } from "./engine-worker.ts";
 import { register } from "./engine/application.ts";
-import { PATIENCE_MS } from "../host/patience.ts";
 import { startServer } from "./servers.ts";
-import { collect, next, open, type Options } from "./stock-clients.ts";
+import { asks, collect, next, open, type Options } from "./stock-clients.ts";
 import type { Socket } from "socket.io-client";
 
 /** As in engine/worker.ts. */
@@ -64,8 +63,6 @@ describe.each(HOSTS)("%s", (_host, start) => {
   }
 
   /** The first argument of its answer. */
-  const asks = <Answer>(socket: Socket, event: string, ...args: unknown[]): Promise<Answer> =>
-    socket.timeout(PATIENCE_MS).emitWithAck(event, ...args) as Promise<Answer>;
 
   const endsOf = async (name: string): Promise<string[]> => {
     const { socket } = await enter(["websocket"]);

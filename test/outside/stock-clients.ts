@@ -50,6 +50,11 @@ export function ask<Answer = Record<string, unknown>>(
   return within(socket, `answer to ${event}`, (resolve) => void socket.emit(event, payload, resolve));
 }
 
+/** The same with any arguments. */
+export function asks<Answer>(socket: Socket, event: string, ...args: unknown[]): Promise<Answer> {
+  return socket.timeout(PATIENCE_MS).emitWithAck(event, ...args) as Promise<Answer>;
+}
+
 /** Everything of one kind that a socket receives from now on. */
 export function collect<Payload>(socket: Socket, event: string): Payload[] {
   const received: Payload[] = [];

@@ -141,6 +141,27 @@ export class Visitor {
     await vi.waitFor(async () => expect(await shown.textContent({ timeout: 500 })).toMatch(text), WAIT);
   }
 
+  isAt(address: string): Promise<void> {
+    return vi.waitFor(() => expect(this.page.url()).toBe(address), WAIT);
+  }
+
+  /** In the room, with a connection: who leaves it earlier has a complaint of the browser. */
+  async isIn(room: string): Promise<void> {
+    await this.reads("room-title", room);
+    await this.isConnected();
+  }
+
+  /** The message that the reader was led to, in view. */
+  async isLedTo(text: string): Promise<void> {
+    const target = this.page.locator(".message.target").filter({ hasText: text });
+    await target.waitFor();
+    await vi.waitFor(async () => {
+      const [box, log] = [await target.boundingBox(), (await this.page.getByTestId("log").boundingBox())!];
+      expect(box!.y).toBeGreaterThan(log.y);
+      expect(box!.y + box!.height).toBeLessThan(log.y + log.height);
+    }, WAIT);
+  }
+
   close(): Promise<void> {
     return this.context.close();
   }

@@ -10,7 +10,5 @@ it("a method is replaced unseen, and one that this version does not have is name
   override(nsp, "emit", () => () => "ours");
   expect(nsp.emit("event")).toBe("ours");
   expect(Object.keys(nsp)).toEqual(before);
-  expect(() => override(nsp, "renamed", (send) => send)).toThrow(
-    'socket.io: expected the method "renamed", which this version does not have. Parley needs 4.8',
-  );
+  expect(() => override(nsp, "renamed", (send) => send)).toThrow('socket.io: expected 4.8, with the method "renamed"');
 });
