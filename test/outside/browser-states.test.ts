@@ -274,7 +274,7 @@ it("five messages written offline survive a reload and are sent once, in order",
   await ada.shows("pending", WRITTEN);
   expect(heard).toEqual([]);
 
-  await ada.context.unrouteAll();
+  await ada.context.unrouteAll({ behavior: "wait" });
   await ada.context.setOffline(false);
   await ada.sees("before", ...WRITTEN);
   await ada.shows("pending", []);
