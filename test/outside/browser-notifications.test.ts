@@ -107,8 +107,7 @@ const icon = ({ page }: Visitor): Promise<string> =>
   page.locator("link[rel=icon]").evaluate((link) => (link as HTMLLinkElement).href);
 async function goTo(visitor: Visitor, room: string): Promise<void> {
   await visitor.page.evaluate((room) => void (location.hash = room), room);
-  await visitor.reads("room-title", room);
-  await visitor.isConnected();
+  await visitor.isIn(room);
 }
 async function choose(visitor: Visitor, item: string, menu: "room-menu" | "profile" = "profile"): Promise<void> {
   await visitor.page.getByTestId(menu).click();
@@ -199,8 +198,10 @@ it("a muted room counts what speaks to the reader alone, and tells of nothing; a
   await vi.waitFor(async () => expect(await toldIn(ada)).toEqual([{ title: "Ben", body: "New message" }]), WAIT);
   await titled(ada, `(2) #${here}`);
   await goTo(ada, loud);
+  await ada.message("three").waitFor();
   await choose(ada, `Unmute #${loud}`, "room-menu");
   await goTo(ada, here);
+  await titled(ada, `(1) #${here}`);
   await says(ben, "four");
   await titled(ada, `(2) #${here}`);
   for (const client of [ben, direct]) client.disconnect();
