@@ -262,7 +262,7 @@ it("at a path, the worker serves that path; another release replaces what it kee
   const { page, context } = visitor;
   await page.goto(address);
   await isReady(page);
-  // `cached` would make one anew that the browser deletes meanwhile.
+  // `cached` opens each cache, and so makes one anew if the worker deletes it meanwhile.
   const names = (): Promise<string[]> => page.evaluate("caches.keys()");
   const [first = ""] = await names();
   expect(first).toMatch(new RegExp(`^parley ${address} [0-9a-f]{16}$`));

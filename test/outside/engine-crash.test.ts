@@ -67,7 +67,7 @@ describe("after kill -9 of the runtime", () => {
     let said = 0;
     let [heardByTwo, quiet] = [0, 0];
     const talk = (): void => {
-      // No more than a slow disk stores, and little while nothing comes.
+      // Says no more than a slow disk stores, and little while no client hears anything.
       const now = came[0]!.length + came[1]!.length;
       if (now === heardByTwo && ++quiet % 25 !== 0) return;
       heardByTwo = now;
@@ -89,7 +89,7 @@ describe("after kill -9 of the runtime", () => {
     expect(sockets.map(({ recovered, id }) => [recovered, id])).toEqual(ids.map((id) => [true, id]));
     expect(states).toEqual(ids.map((id, at) => ({ recovered: true, rooms: [id, `room ${at % 2}`], data: dataOf(at) })));
     for (const list of came) expect(new Set(list).size, "doubled").toBe(list.length);
-    // Whatever one of a room has got, all of that room have got, in the same order.
+    // All clients of a room have got the same, in the same order.
     for (const [at, list] of came.entries()) expect(list).toEqual(came[at % 2]);
   });
 });

@@ -50,7 +50,7 @@ export function ask<Answer = Record<string, unknown>>(
   return within(socket, `answer to ${event}`, (resolve) => void socket.emit(event, payload, resolve));
 }
 
-/** The same with any arguments. */
+/** The same with any arguments, for clients that have `emitWithAck`. */
 export function asks<Answer>(socket: Socket, event: string, ...args: unknown[]): Promise<Answer> {
   return socket.timeout(PATIENCE_MS).emitWithAck(event, ...args) as Promise<Answer>;
 }
