@@ -1,6 +1,6 @@
 // Clients of a server of the package that take what their socket is sent at a moment as one event, if its object offers that: BUN-1 to BUN-3.
 import type { Server, Socket } from "socket.io";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { dice } from "./host/dice.ts";
 import { siblingGroup } from "./host/group.ts";
@@ -163,38 +163,6 @@ describe("BUN-1: a client asks for bundles", () => {
 });
 
 describe("BUN-2: what the server sends keeps its order", () => {
-  it("events with bytes, answers and questions stand between bundles", async () => {
-    const object = offering((io) => {
-      io.on("connection", (socket) =>
-        socket.on("mixed", (answer: (what: string) => void) => {
-          socket.emit("one", 1);
-          socket.emit("two", 2);
-          socket.emit("bytes", new Uint8Array([3]));
-          socket.emit("three", 3);
-          socket.emit("four", 4);
-          answer("answer");
-          socket.emit("five", 5);
-          socket.emit("bundle", "the application's own");
-          socket.emit("question", () => {});
-          socket.emit("six", 6);
-          io.emit("seven", 7);
-        }),
-      );
-    });
-    const client = await object.join(ASKS);
-    expect(await framesAfter(client, () => client.send('420["mixed"]'))).toEqual([
-      '42["bundle",[["one",1],["two",2]]]',
-      '451-["bytes",{"_placeholder":true,"num":0}]',
-      new Uint8Array([3]),
-      '42["bundle",[["three",3],["four",4]]]',
-      '430["answer"]',
-      '42["five",5]',
-      '42["bundle","the application\'s own"]',
-      '420["question"]',
-      '42["bundle",[["six",6],["seven",7]]]',
-    ]);
-  });
-
   it("a volatile event is in the bundle; behind another one it is left out, as on Node", async () => {
     const object = offering((io) => {
       io.on("connection", (socket) =>
@@ -284,13 +252,8 @@ describe("BUN-3: with recovery", () => {
 });
 
 describe("in objects that are siblings", () => {
-  let close = (): void => {};
-  afterEach(() => close());
-
   it("what comes from another one in one call is one bundle", async () => {
-    const group = siblingGroup(2, saying);
-    close = () => group.close();
-    const [one, two] = group.members;
+    const [one, two] = siblingGroup(2, saying);
     const ada = await one!.enter(ASKS);
     const ben = await two!.enter();
     expect(await framesAfter(ada, () => ben.send('42["say","a","b","c"]'))).toEqual([BUNDLE]);

@@ -115,20 +115,9 @@ describe("middlewares", () => {
     expect(ran).toEqual(["first", "second"]);
   });
 
-  it.each([
-    [
-      "passes an error on",
-      (_request: unknown, _response: unknown, next: (error?: unknown) => void) => next(new Error("no")),
-    ],
-    [
-      "throws",
-      () => {
-        throw new Error("no");
-      },
-    ],
-  ])("end the request if one %s", async (_how, middleware) => {
+  it("end the request if one passes an error on", async () => {
     const server = serverOf();
-    server.use(middleware);
+    server.use((_request, _response, next) => next(new Error("no")));
     server.use(() => expect.unreachable());
     const { decision, errors } = await decide(server);
     expect(decision).toMatchObject({ status: 400, code: 3 });

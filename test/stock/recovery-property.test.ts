@@ -59,8 +59,7 @@ it.each(Array.from({ length: 20 }, (_, at) => at + 1))(
           break;
         default:
           if (roll(4) === 0) {
-            object.commit();
-            object.crash();
+            object.die();
           } else if (!isHere) await back(client);
           notices[at] = () => {};
       }

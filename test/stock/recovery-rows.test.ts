@@ -102,8 +102,7 @@ describe("rows", () => {
     await settled();
     expect(object.sessionRows).toBe(2);
     clients[1]!.break();
-    object.commit();
-    object.crash();
+    object.die();
     await clients[2]!.connect();
     expect([clients[2]!.recovered, object.sessionRows]).toEqual([true, 2]);
     object.wait(WINDOW_MS + 1);
@@ -126,8 +125,7 @@ describe("rows", () => {
     await settled();
     expect(object.packetRows).toBeLessThan((2 * TABLE_CHARS_MAX) / text.length + 4);
     ben.break();
-    object.commit();
-    object.crash();
+    object.die();
     await Promise.all([ada.connect(), ben.connect()]);
     expect([ada.recovered, ben.recovered]).toEqual([false, true]);
   });
@@ -145,8 +143,7 @@ it.each([
   for (const size of sizes) object.io.to(ada.id!).emit("said", "x".repeat(size));
   object.io.emit("said", "to all");
   await settled();
-  object.commit();
-  object.crash();
+  object.die();
   await Promise.all([ada.connect(), ben.connect()]);
   expect([ada.recovered, ben.recovered]).toEqual([isRecovered, true]);
   expect([ada.got.length, ben.got]).toEqual([isRecovered ? sizes.length + 1 : 0, ["to all"]]);
@@ -179,8 +176,7 @@ it("whoever missed what a storage lost that failed for a while starts afresh, al
   await emit("lost");
   object.storage.failure = undefined;
   await emit("stored again");
-  object.commit();
-  object.crash();
+  object.die();
   await Promise.all([ada.connect(), ben.connect()]);
   expect([ada.recovered, ben.recovered]).toEqual([false, true]);
   expect([ada.got, ben.got]).toEqual([["stored"], ["stored", "lost", "stored again"]]);

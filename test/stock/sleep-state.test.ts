@@ -75,36 +75,6 @@ describe("what code sets is as if the object had never slept", () => {
     }
   });
 
-  it("a part of it that a listener holds is the same part after a sleep", async () => {
-    const object = sleeper((io) =>
-      io.on("connection", (socket) => {
-        const data = socket.data as Record<string, unknown>;
-        const cart = (data["cart"] ??= []) as unknown[];
-        const deep = (data["deep"] ??= { map: new Map() }) as { map: Map<string, { n: number }> };
-        const own = ((socket as unknown as Own)["tags"] ??= new Set()) as Set<unknown>;
-        socket.on("add", (what: string) => {
-          cart.push(what);
-          deep.map.set(what, { n: (deep.map.get("a")?.n ?? 0) + 1 });
-          own.add(what);
-        });
-      }),
-    );
-    const ada = await new Client(object).connect();
-    for (const what of ["a", "b", "c"]) {
-      ada.emit("add", what);
-      await settled();
-      await object.sleep();
-    }
-    const socket = object.socketOf(ada) as unknown as Own;
-    const list = ["a", "b", "c"];
-    const map = new Map([
-      ["a", { n: 1 }],
-      ["b", { n: 2 }],
-      ["c", { n: 2 }],
-    ]);
-    expect([socket.data, socket["tags"]]).toEqual([{ cart: list, deep: { map } }, new Set(list)]);
-  });
-
   it("what `connection` does to such a part is undone in it, whatever kind of part it is", async () => {
     type Parts = {
       list: string[];

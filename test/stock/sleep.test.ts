@@ -352,8 +352,7 @@ describe("`register`", () => {
     await object.sleep();
     expect(ada.closings).toEqual([1012]);
     fails = false;
-    object.commit();
-    object.crash();
+    object.die();
     await ada.connect();
     expect(ada.recovered).toBe(true);
   });

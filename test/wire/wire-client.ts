@@ -50,13 +50,18 @@ export class WireClient<Any = unknown> {
   readonly #transport: Transport;
   readonly #decoder = new Decoder();
   readonly #watchers = new Set<() => void>();
+  /** Arguments of acks, by namespace and id: clients wait for many at a time. */
+  readonly #acks = new Map<string, unknown[][]>();
   #nextAckId = 0;
 
   constructor(transport: Transport, { answersPings = true, isExtended = false } = {}) {
     this.#transport = transport;
     this.answersPings = answersPings;
     this.isExtended = isExtended;
-    this.#decoder.on("decoded", (packet) => this.packets.push(packet));
+    this.#decoder.on("decoded", (packet) => {
+      this.packets.push(packet);
+      if (packet.type === PacketType.ACK) this.#acks.get(`${packet.nsp} ${packet.id}`)?.push(packet.data);
+    });
   }
 
   // ---- from the server -------------------------------------------------------------------------------------
@@ -211,16 +216,13 @@ export class WireClient<Any = unknown> {
 
   callIn<Answer = Any>(nsp: string, event: string, ...args: unknown[]): Call<Answer> {
     const id = this.#nextAckId++;
+    const acks: unknown[][] = [];
+    this.#acks.set(`${nsp} ${id}`, acks);
     this.sendPacket({ type: PacketType.EVENT, nsp, id, data: [event, ...args] });
-    const { packets } = this;
     return {
-      get acks() {
-        return packets
-          .filter((packet) => packet.type === PacketType.ACK && packet.nsp === nsp && packet.id === id)
-          .map(({ data }) => data);
-      },
+      acks,
       get answer() {
-        const [ack] = this.acks;
+        const [ack] = acks;
         if (!ack) throw new Error(`${event} was not answered`);
         return ack[0] as Answer;
       },

@@ -18,7 +18,6 @@ async function enter(room: string, answersPings: boolean): Promise<RawClient> {
 }
 
 it.each([
-  ["at once", [600_000]],
   ["in steps", Array.from({ length: 12 }, () => 10_000)],
   ["back and ahead", [-600_000, 1_200_000]],
 ])("a client that answers pings stays, another one goes: %s", async (way, steps) => {

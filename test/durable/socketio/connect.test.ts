@@ -51,7 +51,7 @@ describe("addresses", () => {
     }
   });
 
-  const bad = [".plans", "-plans", "a b", "a%2Fb", "%", "%00", "x".repeat(65), "ä", "__proto__"];
+  const bad = ["a%2Fb", "%", "%00", "x".repeat(65), "__proto__"];
 
   it.each(bad)("room %j is refused before any object is asked", async (room) => {
     const asked: string[] = [];
@@ -127,28 +127,6 @@ describe("addresses", () => {
       expect([answer.status, JSON.parse(answer.text)]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
     }
   });
-
-  it("several kinds of rooms live in one Worker", async () => {
-    const fetcher = {
-      fetch: (asked: Request) =>
-        connect(asked, {
-          path: "/sketches",
-          object,
-          otherwise: () => connect(asked, { path: "/books", object: (room) => env.GUESTBOOK.getByName(room) }),
-        }),
-    };
-    const under = (path: string) => ({
-      fetch: (asked: Request) => fetcher.fetch(new Request(asked.url.replace(ORIGIN, ORIGIN + path), asked)),
-    });
-    const room = freshRoom();
-    const ada = await RawClient.open({ room, fetcher: under("/sketches") });
-    const ben = await RawClient.open({ room, fetcher: under("/books") });
-    await ada.connect({ name: "ada" });
-    await ben.connect({ name: "ben" });
-    expect(await ada.ask("whoami")).toMatchObject({ user: null });
-    expect(await ben.ask("who")).toEqual(["ben"]);
-    expect((await upgrade({ room, fetcher: under("/elsewhere") })).status).toBe(404);
-  });
 });
 
 describe("options", () => {
@@ -208,16 +186,6 @@ describe("origins", () => {
     expect(await statusFrom("https://elsewhere.test.evil.test", ["https://elsewhere.test"])).toBe(403);
     expect(await statusFrom(ORIGIN, ["https://elsewhere.test"])).toBe(200);
     expect(await statusFrom("https://anywhere.test", "*")).toBe(200);
-  });
-
-  it("long-polling from another origin gets CORS headers, and its preflight an answer", async () => {
-    const headers = { Origin: "https://elsewhere.test", "Access-Control-Request-Headers": "x-mine" };
-    const allowed = { allowedOrigins: ["https://elsewhere.test"] };
-    for (const method of ["OPTIONS", "GET"]) {
-      const answer = await answerTo(`/socket.io/${HANDSHAKE}`, allowed, { method, headers });
-      expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("https://elsewhere.test");
-      expect(answer.headers.get("Access-Control-Allow-Credentials")).toBe("true");
-    }
   });
 
   it("what a page of another site loads without a script, for which browsers send no Origin, is refused and counts nothing", async () => {
@@ -360,10 +328,10 @@ describe("authenticate", () => {
   it("a connection ends with its user: a notice before, and a disconnect", async () => {
     const clock = new TestClock();
     const room = freshRoom();
-    const authenticate: Authenticate = () => ({ user: "ada", exp: Math.floor(Date.now() / 1000) + 600 });
+    const authenticate: Authenticate = () => ({ user: "ada", exp: Math.floor(Date.now() / 1000) + 60 });
     const ada = await RawClient.open({ room, fetcher: serving(env.SKETCH, { authenticate }) });
     await ada.connect();
-    await clock.advance(600_000, env.SKETCH.getByName(room));
+    await clock.advance(60_000, env.SKETCH.getByName(room));
     clock.stop();
     expect(await ada.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
     await ada.receivesPacket(PacketType.DISCONNECT);

@@ -5,15 +5,8 @@ import { env } from "cloudflare:workers";
 import type { Packet } from "../../wire/wire-client.ts";
 import * as kit from "../../kit/testing.ts";
 import { RawClient } from "../raw-client.ts";
+import type { RecoveryAuth } from "./painters.ts";
 import { serving } from "./worker.ts";
-
-/** The auth of a CONNECT that asks for recovery. */
-export interface RecoveryAuth {
-  readonly sid: string;
-  readonly pid: string;
-  /** Absent before the first event. */
-  readonly offset?: string;
-}
 
 let houses = 0;
 export const freshHouse = (): string => `house-${++houses}`;

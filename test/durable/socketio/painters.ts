@@ -17,7 +17,7 @@ export const evict = (room: string, webSockets: "hibernate" | "close"): Promise<
   kit.evict(env.WHITEBOARD.getByName(room), webSockets);
 
 /** The auth of a CONNECT that asks for recovery. */
-interface RecoveryAuth {
+export interface RecoveryAuth {
   readonly sid: string;
   readonly pid: string;
   /** Absent before the first event. */

@@ -2,7 +2,7 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -141,14 +141,5 @@ describe("docs/examples/rules/by-http.ts", () => {
     answer = async () => new Response(null, { status: 204 });
     expect(await room.ask("chat-message", SERVICE, { content: "after" })).toMatchObject({ ok: true, seq: 1 });
     expect(await room.overview()).toMatchObject({ lastSeq: 1 });
-  });
-
-  it("RULE-6: a room sleeps once its decisions are there, and asks again after it", async () => {
-    const room = env.RULED_BY_HTTP.getByName("sleepy");
-    const ada = await enter(env.RULED_BY_HTTP, "sleepy", "ada");
-    await ada.ask("chat-message", { content: "1" });
-    await evictDurableObject(room);
-    expect(await ada.ask("chat-message", { content: "2" })).toMatchObject({ ok: true, seq: 2 });
-    expect(posted).toHaveLength(2);
   });
 });

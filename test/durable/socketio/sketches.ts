@@ -15,10 +15,6 @@ import {
 class Sketch extends Namespace {
   handlers: Handlers = {
     draw: (socket, line) => socket.broadcast.emit("draw", line),
-    // In a plain table; `__proto__` and `constructor` are no handlers.
-    fail: () => {
-      throw new Error("a mistake of the application");
-    },
     "fail later": async () => {
       await Promise.resolve();
       throw new Error("a mistake after an await");
@@ -61,7 +57,6 @@ class Pitch extends Namespace<EventsMap, EventsMap, unknown, EventsMap, { readon
 
   handlers: Handlers = {
     kick: (_socket, ticks, ack) => (this.kick(ticks), ack()),
-    push: () => this.push(),
     read: (_socket, bytes, ack) => ack(bytes.constructor.name, String(bytes)),
     where: (_socket, ack) => ack(this.ctx.id.name, this.env.ENVIRONMENT),
   };
@@ -85,17 +80,10 @@ class Pitch extends Namespace<EventsMap, EventsMap, unknown, EventsMap, { readon
     this.#tick.set(Date.now() + 50);
   }
 
-  /** Any number of pushes between two ticks makes one event. */
-  push(): void {
-    this.#kv.put("pushes", (this.#kv.get<number>("pushes") ?? 0) + 1);
-    this.#tick.pull(Date.now() + 50);
-  }
-
   #move(nowMs: number): void {
     const place = (this.#kv.get<number>("place") ?? 0) + 1;
     this.#kv.put("place", place);
-    this.volatile.emit("ball", place, this.#kv.get<number>("pushes") ?? 0);
-    this.#kv.delete("pushes");
+    this.volatile.emit("ball", place);
     if (this.#left <= 1) return void this.#kv.delete("left");
     this.#kv.put("left", this.#left - 1);
     this.#tick.set(nowMs + 50);
@@ -124,10 +112,6 @@ export class PitchObject extends SocketIoObject {
     return this.#isOpen;
   }
 
-  async push(times: number): Promise<void> {
-    for (let push = 0; push < times; push++) this.namespaces["/"].push();
-  }
-
   async restart(): Promise<readonly number[]> {
     await this.erase();
     return this.namespaces["/"].started;
@@ -141,15 +125,12 @@ const OPTIONS: Readonly<Record<string, object>> = {
   range: { pingTimeout: 0 },
   sum: { pingInterval: 2 ** 30, pingTimeout: 2 ** 30 },
   pigeon: { transports: ["websocket", "pigeon"] },
-  text: { transports: "websocket" },
-  none: { transports: [] },
   crowded: { maxConnectionsPerIp: 2 },
 };
 
 /** By the name of the room: values that are no functions, and functions that return no user. */
 const VERIFIERS: Readonly<Record<string, unknown>> = {
   empty: "",
-  missing: null,
   fixed: "the token",
   agreeing: () => true,
   fetching: async () => Response.json({ user: "ada" }, { status: 401 }),

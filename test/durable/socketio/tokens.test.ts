@@ -4,8 +4,7 @@ import { jwt, type Authenticate } from "parley-rooms/socketio";
 import { expect, it, onTestFinished, vi } from "vitest";
 
 import { TestClock } from "../../kit/testing.ts";
-import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
-import { request, textOf } from "../poller.ts";
+import { PacketType } from "../../wire/wire-client.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
 import { serving } from "./worker.ts";
 import { begin, drop, enter, evict, tokenFor, whoami } from "./painters.ts";
@@ -23,18 +22,6 @@ it("TOK-4: by default a CONNECT needs a token that opens the room", async () => 
     [{ token: await tokenFor("ada", { rooms: ["bo*"] }) }, "let in"],
   ];
   for (const [auth, code] of tokens) expect(await refused("board", auth)).toBe(code);
-});
-
-it("TOK-4: over long-polling, too", async () => {
-  const room = "polled-board";
-  const answerTo = async (auth: object): Promise<string | undefined> => {
-    const { body } = await textOf(request({ room }));
-    const { sid } = JSON.parse(body.slice(1)) as { sid: string };
-    await textOf(request({ room, sid, method: "POST", body: `40${JSON.stringify(auth)}` }));
-    return (await textOf(request({ room, sid }))).body.split(SEPARATOR)[0];
-  };
-  expect(await answerTo({})).toMatch(/^44\{.*"code":"UNAUTHORIZED"/);
-  expect(await answerTo({ token: await tokenFor("ada") })).toMatch(/^40\{"sid"/);
 });
 
 it("TOK-4: a token in the request is verified before the room is called, and names the socket's user", async () => {
@@ -57,11 +44,11 @@ it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes
   const clock = new TestClock();
   onTestFinished(() => clock.stop());
   const [brief, long] = [await RawClient.open({ room }), await RawClient.open({ room })];
-  for (const client of [brief, long]) await client.connect({ token: await tokenFor("ada", {}, 600) });
+  for (const client of [brief, long]) await client.connect({ token: await tokenFor("ada", {}, 60) });
   const fresh = { token: await tokenFor("ada") };
   expect(await long.ask("refresh-token", fresh)).toEqual({ ok: true, exp: expect.any(Number) });
   await evict(room, "hibernate");
-  await clock.advance(601_000, env.WHITEBOARD.getByName(room));
+  await clock.advance(61_000, env.WHITEBOARD.getByName(room));
   expect(await brief.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
   await brief.receivesPacket(PacketType.DISCONNECT);
   expect(await whoami(long)).toMatchObject({ user: "ada" });

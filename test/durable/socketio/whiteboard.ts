@@ -8,7 +8,9 @@ import {
   type Handlers,
   type Socket,
 } from "parley-rooms/socketio";
-import { WINDOW_MS } from "./options.ts";
+
+/** How long a connection may be recovered. */
+export const WINDOW_MS = 60_000;
 
 type PainterData = Record<"boards" | "connects" | "strokes", number>;
 type Painter = Socket<Outgoing, PainterData>;

@@ -130,9 +130,9 @@ describe("EIO-10: a client that does not read", () => {
 });
 
 describe("EIO-10: a client that reads", () => {
-  it.each([false, true])("may get any number of bytes (extended: %s)", async (isExtended) => {
+  it("over an extended session may get any number of bytes", async () => {
     const { shell, give } = await room();
-    const reader = await shell.connect({}, undefined, { isExtended });
+    const reader = await shell.connect({}, undefined, { isExtended: true });
     giveFor(shell, give, { chunks: 300, everyMs: 20 });
     expect(reader.closing).toBeUndefined();
     expect(reader.heard("given")).toHaveLength(300);

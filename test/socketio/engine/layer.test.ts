@@ -8,13 +8,14 @@ import { SessionServer } from "../../../src/socketio/engine/session-server.ts";
 import { Session } from "../../../src/socketio/engine/session.ts";
 import { UPGRADE_TIMEOUT_MS } from "../../../src/socketio/engine/transport-upgrades.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
+import { encodeMessage } from "../../../src/socketio/wire/engine-io.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
 
 const { pingIntervalMs, pingTimeoutMs } = OPTIONS;
 const HANDSHAKE = { address: "192.0.2.1", query: {}, issued: START_MS };
 
-/** A server whose layer writes down what it is told. */
-function observed(options: Partial<EngineOptions> = {}) {
+/** A server whose layer writes down what it is told. @param probes those that outlast it */
+function observed(options: Partial<EngineOptions> = {}, probes = new Set<Session>()) {
   let [nowMs, ids] = [START_MS, 0];
   const told: string[] = [];
   const requests: unknown[] = [];
@@ -25,6 +26,7 @@ function observed(options: Partial<EngineOptions> = {}) {
       now: () => nowMs,
       newId: () => `id-${++ids}`,
       phase: 0,
+      probes,
       apply: (applied) => void effects.push(...applied),
       lastPongAtMs: () => undefined,
       report(problem, error) {
@@ -182,5 +184,39 @@ describe("an object whose sessions do not survive sleep", () => {
     server.open(HANDSHAKE, "websocket");
     expect(server.deadlines.next()).toBeDefined();
     expect(server.deadlines.nextAwake()).toBeUndefined();
+  });
+});
+
+describe("an upgrade that outlasts the server in which it began, as where an object is erased: EIO-9", () => {
+  function erased() {
+    const probes = new Set<Session>();
+    const { server: former } = observed({}, probes);
+    const session = former.open(HANDSHAKE, "polling");
+    former.poll(session);
+    const probe = former.openProbe(session)!;
+    void former.receive(probe, "2probe");
+    former.effects.turn(() => former.effects.send([session], [encodeMessage("the last words")]));
+    former.close(session, CLOSINGS.restart);
+    former.stop();
+    return { ...observed({}, probes), probe, probes };
+  }
+
+  it("a client that goes on gets its last messages, and nothing of it is left", () => {
+    const { server, probe, probes, effects } = erased();
+    void server.receive(probe, "5");
+    expect(effects).toMatchObject([
+      { type: "send", sessions: [probe], frames: ["4the last words"] },
+      { type: "close", session: probe, closing: CLOSINGS.restart },
+    ]);
+    expect(probes.size).toBe(0);
+  });
+
+  it("a client that goes no further is closed once the time for an upgrade is over", () => {
+    const { server, probe, effects, advance } = erased();
+    server.tick();
+    expect(server.deadlines.next()).toBe(START_MS + UPGRADE_TIMEOUT_MS);
+    advance(UPGRADE_TIMEOUT_MS);
+    expect(effects).toMatchObject([{ type: "close", session: probe, closing: CLOSINGS.connectTimeout }]);
+    expect(server.deadlines.next()).toBeUndefined();
   });
 });

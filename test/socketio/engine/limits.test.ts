@@ -1,12 +1,12 @@
 // LIM-1 to LIM-4: limits on connections per address, on their rate, and on floods.
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../../src/chat/moderation/access.ts";
 import { NETWORKS_PER_SITE, networkOf } from "../../../src/socketio/wire/client-address.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
 import { Addresses, SESSIONS_MAX } from "../../../src/socketio/engine/addresses.ts";
-import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX } from "../../../src/socketio/engine/session-flood.ts";
+import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX, SessionFlood } from "../../../src/socketio/engine/session-flood.ts";
 import { Session } from "../../../src/socketio/engine/session.ts";
 import { FLOW_CONTROL_PING_BYTES } from "../../../src/socketio/engine/backpressure.ts";
 import { ConnectRate, NETWORKS_MAX } from "../../../src/worker/connect/connect-rate.ts";
@@ -16,7 +16,6 @@ import { ChatRoom, identityOf } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 import { probeShell } from "../../host/probe.ts";
 
-/** A server whose effects lead nowhere. */
 const sessionFrom = (address: string): Session =>
   new Session("sid", { address, query: {}, issued: START_MS }, START_MS);
 
@@ -97,13 +96,12 @@ describe("LIM-1: connections of one address", () => {
     expect(addresses.refuse("192.0.2.1", max)).toBe("address");
   });
 
-  it.each([
-    [SESSIONS_MAX - 1, undefined],
-    [SESSIONS_MAX, "object"],
-  ])("with %i sessions of all addresses, one more is %s", (count, refusal) => {
+  it(`sessions of all addresses are ${SESSIONS_MAX} at most`, () => {
     const addresses = new Addresses();
-    for (let i = 0; i < count; i++) addresses.add(sessionFrom(`192.0.${i >> 8}.${i & 255}`));
-    expect(addresses.refuse("198.51.100.1", max)).toBe(refusal);
+    for (let i = 1; i < SESSIONS_MAX; i++) addresses.add(sessionFrom(`192.0.${i >> 8}.${i & 255}`));
+    expect(addresses.refuse("198.51.100.1", max)).toBeUndefined();
+    addresses.add(sessionFrom("192.0.0.0"));
+    expect(addresses.refuse("198.51.100.1", max)).toBe("object");
   });
 
   it("a connection with much unread counts until it is gone, any other until it is closed", () => {
@@ -208,10 +206,14 @@ describe("LIM-2: sessions from before the limit was reached", () => {
 describe("LIM-3: a client that goes on in spite of refusals", () => {
   /** Spends all requests of a user, and then as many refusals. */
   function flood(client: Client, refusals: number): void {
-    const before = client.received("error").length;
+    let refused = 0;
     for (let i = 0; i < REQUEST_LIMIT.burst + refusals + 100; i++) {
-      if (client.closing || client.received("error").length - before >= refusals) return;
+      if (client.closing || refused >= refusals) return;
+      const { length } = client.packets;
       client.emit("presence", {});
+      refused += client.packets
+        .slice(length)
+        .filter(({ data }) => (data as unknown[] | undefined)?.[0] === "error").length;
     }
   }
 
@@ -353,5 +355,41 @@ describe("LIM-4: packets without meaning", () => {
     expect(probe.closed).toBe(false);
     void server.receive(probe, "2probe");
     expect([probe.closed, session.closed]).toEqual([true, false]);
+  });
+});
+
+describe("SIO-11, LIM-4: the counts of CONNECTs and of packets without meaning", () => {
+  afterEach(() => vi.restoreAllMocks());
+  const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
+
+  it("forget sessions that are gone, and probes that took over", () => {
+    const kept = new Set<Session>();
+    vi.spyOn(SessionFlood.prototype, "isOver").mockImplementation((counted) => kept.add(counted) && false);
+    vi.spyOn(SessionFlood.prototype, "forget").mockImplementation((gone) => void kept.delete(gone));
+    const server = bareServer();
+    const polled = server.open(handshake, "polling");
+    const probe = server.openProbe(polled)!;
+    for (const frame of ["2probe", "5"]) void server.receive(probe, frame);
+    for (const frame of ["6", "40"]) void server.receive(polled, frame);
+    expect([...kept]).toEqual([polled]);
+    server.lost(polled, TRANSPORT_CLOSE);
+    expect([...kept]).toEqual([]);
+  });
+
+  it("forget a session that the server dismisses", () => {
+    const kept = new Map<SessionFlood, Set<Session>>();
+    vi.spyOn(SessionFlood.prototype, "isOver").mockImplementation(function (this: SessionFlood, counted) {
+      kept.set(this, (kept.get(this) ?? new Set()).add(counted));
+      return false;
+    });
+    vi.spyOn(SessionFlood.prototype, "forget").mockImplementation(function (this: SessionFlood, gone) {
+      kept.get(this)?.delete(gone);
+    });
+    const server = bareServer();
+    const session = server.open(handshake, "websocket");
+    for (const frame of ["6", "40"]) void server.receive(session, frame);
+    expect(Array.from(kept.values(), ({ size }) => size)).toEqual([1, 1]);
+    server.dismissSession(session);
+    expect(Array.from(kept.values(), ({ size }) => size)).toEqual([0, 0]);
   });
 });

@@ -4,31 +4,13 @@ import { describe, expect, it } from "vitest";
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import { decodePayload } from "../../../src/socketio/wire/polling-payload.ts";
 import { POLL_PACKETS_MAX } from "../../../src/socketio/engine/poll-queue.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
 import type { Session } from "../../../src/socketio/engine/session.ts";
-import { OPTIONS, START_MS } from "../../host/harness.ts";
-import { Probe } from "../../host/probe.ts";
+import { servedProbe } from "../../host/bare-server.ts";
+import { START_MS } from "../../host/harness.ts";
 
 /** A polling session in the main namespace that has fetched all so far. */
 function visit({ isJavaScript = false } = {}) {
-  const polls: string[][] = [];
-  const app = new Probe({}, []);
-  const server = new Server(
-    { ...OPTIONS, transports: ["polling"] },
-    { static: { "/": app } },
-    {
-      now: () => START_MS,
-      newId: () => `id-${polls.length}`,
-      phase: 0,
-      apply(effects) {
-        for (const effect of effects) if (effect.type === "answer-poll") polls.push(effect.payload.split("\x1e"));
-      },
-      lastPongAtMs: () => undefined,
-      report(problem, error) {
-        throw new Error(problem, { cause: error });
-      },
-    },
-  );
+  const { server, app, polls } = servedProbe();
   const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
   const session: Session = server.open(handshake, "polling", { isJavaScript });
   server.poll(session);
@@ -90,7 +72,8 @@ describe("a poll of a client that is no browser", () => {
         server.close(session, CLOSINGS.restart);
       });
       const words: number[] = polls.map(({ length }) => length);
-      for (let last; (last = server.takeFinalPayload("id-0")) !== undefined;) words.push(decodePayload(last)!.length);
+      for (let last; (last = server.takeFinalPayload(session.sid)) !== undefined;)
+        words.push(decodePayload(last)!.length);
       expect(words, waits ? "waiting" : "away").toEqual([16, 16, 8, 1]);
     }
   });

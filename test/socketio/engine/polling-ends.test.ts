@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { IDLE_PACKETS_MAX } from "../../../src/socketio/engine/session-flood.ts";
 import type { Session } from "../../../src/socketio/engine/session.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
+import { bareServer } from "../../host/bare-server.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
 import { Probe, type ProbeParts } from "../../host/probe.ts";
 
@@ -12,7 +12,7 @@ const SEPARATOR = "\x1e";
 
 /** A polling session that has fetched its handshake, in an application whose handler `end` ends it. */
 function visit(parts: ProbeParts = {}) {
-  let [nowMs, ids] = [START_MS, 0];
+  let nowMs = START_MS;
   /** What the session's polls and its WebSocket bring, in order. */
   const polled: string[][] = [];
   const pushed: string[] = [];
@@ -27,26 +27,18 @@ function visit(parts: ProbeParts = {}) {
     },
     [],
   );
-  const server = new Server(
-    { ...OPTIONS, transports: ["polling", "websocket"] },
-    { static: { "/": app } },
-    {
-      now: () => nowMs,
-      newId: () => `id-${++ids}`,
-      phase: 0,
-      apply(effects) {
-        for (const effect of effects) {
-          if (effect.type === "answer-poll") polled.push(effect.payload.split(SEPARATOR));
-          if (effect.type === "send") pushed.push(...(effect.frames as string[]));
-          if (effect.type === "close") pushed.push(`closed: ${effect.closing.reason}`);
-        }
-      },
-      lastPongAtMs: () => undefined,
-      report(problem, error) {
-        throw new Error(problem, { cause: error });
-      },
+  const server = bareServer({
+    options: { transports: ["polling", "websocket"] },
+    table: { static: { "/": app } },
+    now: () => nowMs,
+    apply(effects) {
+      for (const effect of effects) {
+        if (effect.type === "answer-poll") polled.push(effect.payload.split(SEPARATOR));
+        if (effect.type === "send") pushed.push(...(effect.frames as string[]));
+        if (effect.type === "close") pushed.push(`closed: ${effect.closing.reason}`);
+      }
     },
-  );
+  });
   const session: Session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling", {
     isJavaScript: true,
   });

@@ -2,11 +2,11 @@
 import { expect, it } from "vitest";
 
 import { CLOSING_MS, CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
+import type { Server } from "../../../src/socketio/server/server.ts";
 import type { Handshake } from "../../../src/socketio/engine/session.ts";
 import { UnjoinedQuota } from "../../../src/socketio/engine/unjoined-quota.ts";
+import { bareServer } from "../../host/bare-server.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
-import { Probe } from "../../host/probe.ts";
 
 const ADA = { user: "ada", name: "Ada", role: "member" } as const;
 
@@ -19,22 +19,7 @@ function isolate() {
   const unjoined = new UnjoinedQuota();
   const clock = { nowMs: START_MS };
   let ids = 0;
-  const room = (): Server =>
-    new Server(
-      OPTIONS,
-      { static: { "/": new Probe({}, []) } },
-      {
-        now: () => clock.nowMs,
-        newId: () => `id-${ids++}`,
-        phase: 0,
-        apply: () => {},
-        lastPongAtMs: () => undefined,
-        unjoined,
-        report: (problem, error) => {
-          throw new Error(problem, { cause: error });
-        },
-      },
-    );
+  const room = (): Server => bareServer({ now: () => clock.nowMs, newId: () => `id-${ids++}`, unjoined });
   const handshake = (more: Partial<Handshake> = {}): Handshake => ({
     address: ADDRESS,
     query: {},

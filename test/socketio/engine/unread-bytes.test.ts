@@ -4,10 +4,10 @@ import { expect, it } from "vitest";
 import { Meter } from "../../../src/metrics/meter.ts";
 import type { Transport } from "../../../src/socketio/engine/engine.ts";
 import { Namespace } from "../../../src/socketio/server/namespace.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
 import type { Session } from "../../../src/socketio/engine/session.ts";
 import { FLOW_CONTROL_PING_BYTES, STALLED_MS } from "../../../src/socketio/engine/backpressure.ts";
-import { OPTIONS, START_MS } from "../../host/harness.ts";
+import { bareServer } from "../../host/bare-server.ts";
+import { START_MS } from "../../host/harness.ts";
 
 type Given = (text: string) => void;
 
@@ -20,22 +20,13 @@ class Giver extends Namespace<Record<string, never>, { given: Given }, object> {
 function room() {
   const meter = new Meter();
   const giver = new Giver();
-  let [nowMs, ids] = [START_MS, 0];
-  const server = new Server(
-    { ...OPTIONS, transports: ["websocket", "polling"] },
-    { static: { "/": giver } },
-    {
-      now: () => nowMs,
-      newId: () => `id-${++ids}`,
-      phase: 0,
-      apply: () => undefined,
-      lastPongAtMs: () => undefined,
-      report(problem, error) {
-        throw new Error(problem, { cause: error });
-      },
-      meter,
-    },
-  );
+  let nowMs = START_MS;
+  const server = bareServer({
+    options: { transports: ["websocket", "polling"] },
+    table: { static: { "/": giver } },
+    now: () => nowMs,
+    meter,
+  });
   const enter = (transport: Transport): Session => {
     const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, transport);
     if (transport === "websocket") void server.receive(session, "40");

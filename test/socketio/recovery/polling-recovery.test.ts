@@ -2,9 +2,10 @@
 import { expect, it } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
+import type { Server } from "../../../src/socketio/server/server.ts";
 import type { SocketSession } from "../../../src/socketio/server/socket-session.ts";
-import { OPTIONS, START_MS } from "../../host/harness.ts";
+import { bareServer } from "../../host/bare-server.ts";
+import { START_MS } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 
 const NAMESPACES = ["/", "/b", "/c", "/d"];
@@ -14,23 +15,13 @@ function severalNamespaces(): { server: Server; logs: MemoryRecoveryLog[]; packe
   const logs = NAMESPACES.map((nsp) => new MemoryRecoveryLog(`log${nsp.slice(1)}`, () => START_MS));
   const table = Object.fromEntries(NAMESPACES.map((nsp, at) => [nsp, new RecoverableProbe(logs[at]!, {}, [])]));
   const packets: string[] = [];
-  let ids = 0;
-  const server = new Server(
-    { ...OPTIONS, transports: ["polling"] },
-    { static: table },
-    {
-      now: () => START_MS,
-      newId: () => `id-${++ids}`,
-      phase: 0,
-      apply(effects) {
-        for (const effect of effects) if (effect.type === "answer-poll") packets.push(...effect.payload.split("\x1e"));
-      },
-      lastPongAtMs: () => undefined,
-      report(problem, error) {
-        throw new Error(problem, { cause: error });
-      },
+  const server = bareServer({
+    options: { transports: ["polling"] },
+    table: { static: table },
+    apply(effects) {
+      for (const effect of effects) if (effect.type === "answer-poll") packets.push(...effect.payload.split("\x1e"));
     },
-  );
+  });
   return { server, logs, packets };
 }
 

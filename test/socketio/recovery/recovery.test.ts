@@ -4,10 +4,11 @@ import { describe, expect, it, vi } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import { LEFT_CHANNELS_MAX } from "../../../src/storage/channel-history.ts";
 import { FakeShell, type Client } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
-import type { AnyArgument, ProbeParts } from "../../host/probe.ts";
+import { Probe, type AnyArgument, type ProbeParts } from "../../host/probe.ts";
 
 function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryRecoveryLog[]; calls: string[] } {
   const calls: string[] = [];
@@ -366,4 +367,48 @@ describe("REC-3: a log that cannot be read", () => {
     expect(back.closing).toBeUndefined();
     expect(shell.problems).toMatchObject([{ problem: "missed events could not be read" }]);
   });
+});
+
+describe("two namespaces cannot write one log", () => {
+  const of = (log: MemoryRecoveryLog): RecoverableProbe => new RecoverableProbe(log, {}, []);
+  const log = new MemoryRecoveryLog("one");
+  it.each([
+    ["given to both", log, log],
+    ["made twice", log, new MemoryRecoveryLog("one")],
+  ])("%s: a server of both does not start", (_how, a, b) => {
+    const start = (): FakeShell => new FakeShell(() => ({ "/a": of(a), "/b": of(b) }));
+    expect(start).toThrow("namespaces /a and /b share one recovery log");
+  });
+
+  it("of those made on demand the second is not entered, and the first stays", async () => {
+    const shell = new FakeShell(() => ({}), { dynamic: [{ match: /.*/, create: () => of(log) }] });
+    const [first, second] = [await shell.open().connect({}, "/a"), await shell.open().connect({}, "/b")];
+    const lastFrames = [first, second].map(({ texts }) => texts.at(-1)!.slice(0, 5));
+    expect(lastFrames, "SIO-14: refused with CONNECT_ERROR").toEqual(["40/a,", "44/b,"]);
+    expect(shell.problems.map(({ error }) => String(error))).toEqual([
+      "Error: namespaces /a and /b share one recovery log",
+    ]);
+    first.leave();
+    const third = await shell.open().connect({}, "/b");
+    expect(third.socketId("/b"), "and once the first one went it is free").toEqual(expect.any(String));
+  });
+});
+
+it("a namespace that cannot be made again after sleep closes its own sessions, which may come back, and no others", async () => {
+  let isBroken = false;
+  const create = (): RecoverableProbe => {
+    if (isBroken) throw new Error("a bug");
+    return new RecoverableProbe(new MemoryRecoveryLog("one"), {}, []);
+  };
+  const shell = new FakeShell(() => ({ "/": new Probe({ handlers: { echo: (_socket, ack) => ack(1) } }, []) }), {
+    dynamic: [{ match: /.*/, create }],
+  });
+  const unlucky = await shell.open().connect({}, "/a");
+  const [both, other] = [await shell.connect(), await shell.connect()];
+  await both.connect({}, "/a");
+  isBroken = true;
+  shell.evict();
+  expect(other.call("echo").answer).toBe(1);
+  expect(shell.problems[0]).toEqual({ problem: "the namespace /a could not be made again", error: new Error("a bug") });
+  expect([unlucky, both, other].map(({ closing }) => closing)).toEqual([CLOSINGS.restart, CLOSINGS.restart, undefined]);
 });

@@ -87,24 +87,6 @@ describe("an ask ends", () => {
     ]);
   });
 
-  it("once, also if the continuation of an earlier ask disconnects the client", async () => {
-    const ends: End[] = [];
-    const { shell, client } = await asked({
-      continuations: {
-        goOn: (socket, { kind }, data) => {
-          ends.push([{ kind } as AskAnswer, data]);
-          if (kind === "timeout") socket.disconnect();
-        },
-      },
-    });
-    shell.advance(3 * HOUR_MS);
-    expect(ends).toEqual([
-      [{ kind: "timeout" }, "first"],
-      [{ kind: "disconnected" }, "second"],
-    ]);
-    expect(client.frames.at(-1)).toBe("41");
-  });
-
   it("both at their time if they are due together and the first one disconnects the client", async () => {
     const ends: string[] = [];
     const { shell, client } = await asked({
@@ -225,21 +207,4 @@ it("socket.rooms is empty in onDisconnect", async () => {
   });
   client.leave();
   expect(seen).toEqual([["own", "red"], []]);
-});
-
-it("an ask under a reserved name is not sent, and nothing waits for it: SIO-7", async () => {
-  const mistakes: unknown[] = [];
-  const { shell, client, ends } = await asked({
-    onDisconnecting: (socket) => {
-      try {
-        socket.ask("disconnect", [], { handler: "goOn", timeoutMs: 1000 });
-      } catch (error) {
-        mistakes.push(String(error));
-      }
-    },
-  });
-  client.leave();
-  expect(mistakes).toEqual(['RangeError: "disconnect" is a reserved event name']);
-  expect(ends).toHaveLength(2);
-  expect(shell.quietMs).toBe(Infinity);
 });

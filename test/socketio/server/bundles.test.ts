@@ -1,13 +1,11 @@
 // Clients that take the events of a turn as one event, over both transports: BUN-1 to BUN-3.
 import { describe, expect, it, vi } from "vitest";
 
-import type { Effect } from "../../../src/socketio/engine/effects.ts";
 import { POLL_PACKETS_MAX } from "../../../src/socketio/engine/poll-queue.ts";
 import type { Session } from "../../../src/socketio/engine/session.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
+import { servedProbe } from "../../host/bare-server.ts";
 import { hall, lastOffset, seen } from "../../host/big-room.ts";
-import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
-import { FakeShell, OPTIONS, START_MS, type Client } from "../../host/harness.ts";
+import { FakeShell, START_MS, type Client } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import { Probe, probeShell, type ProbeParts } from "../../host/probe.ts";
 import { unpacked } from "../../wire/unpacked.ts";
@@ -101,7 +99,7 @@ describe("BUN-1: a client asks for bundles", () => {
   });
 
   it("a bundle is made once for all clients that get it", () => {
-    const served = serve(SAYS);
+    const served = servedProbe(SAYS);
     const { server, sent, app } = served;
     const [ada, ben, cyd] = [open(served), open(served), open(served, {})];
     sent.length = 0;
@@ -114,7 +112,7 @@ describe("BUN-1: a client asks for bundles", () => {
   });
 
   it("also for one who gets answers after it", () => {
-    const served = serve({
+    const served = servedProbe({
       handlers: {
         tell(_socket, ack) {
           for (const text of ["a", "b"]) this.emit("said", text);
@@ -235,26 +233,6 @@ describe("BUN-3: a client that bundles", () => {
     }
   });
 
-  it("in a chat room: the messages of a window, before the answer to one of them", async () => {
-    const room = new ChatRoom({ messageRate: UNLIMITED });
-    const [ada, ben] = [await room.join("ada", {}, BUNDLE), await room.join("ben", { canRecover: true }, BUNDLE)];
-    room.quiet();
-    ada.emit("chat-message", { content: "at once" });
-    for (const client of [ada, ben]) client.packets.length = 0;
-    for (const content of ["one", "two"]) ada.emit("chat-message", { content });
-    const call = ada.call("chat-message", { content: "three" });
-    room.quiet();
-    const [bundle] = ben.events();
-    expect(bundle!.event[0]).toBe("bundle");
-    expect((bundle!.event[1] as unknown[][]).map((event) => [event[0], (event[1] as { seq: number }).seq])).toEqual([
-      ["chat-message", 2],
-      ["chat-message", 3],
-      ["chat-message", 4],
-    ]);
-    expect(bundle!.event[2]).toMatch(/\.4$/);
-    expect(ada.packets.slice(0, 2).map(({ data }) => (data as unknown[])[0])).toEqual(["bundle", call.answer]);
-  });
-
   it("in a shard: the same", async () => {
     const { big, ada } = await hall();
     const [dan, eve] = [await big.join("dan", 0, {}, BUNDLE), await big.join("eve", 0)];
@@ -272,7 +250,7 @@ describe("BUN-3: a client that bundles", () => {
 
 describe("BUN-1: over long-polling", () => {
   it("a poll brings the events that nobody has fetched in one bundle", () => {
-    const served = serve(SAYS);
+    const served = servedProbe(SAYS);
     const { server, polls, app } = served;
     const session = open(served, BUNDLE, "polling");
     const say = (...texts: string[]): void =>
@@ -285,7 +263,7 @@ describe("BUN-1: over long-polling", () => {
   });
 
   it("also in Python, whose polls bring 16 packets at most, and every event once and in order", () => {
-    const served = serve({});
+    const served = servedProbe({});
     const { server, polls, app } = served;
     const session = open(served, BUNDLE, "polling");
     const all = Array.from({ length: 3 * POLL_PACKETS_MAX }, (_, at) => at);
@@ -304,7 +282,7 @@ describe("BUN-1: over long-polling", () => {
   });
 
   it("a long queue is read once, however few of its packets each poll brings: its client holds nobody up", () => {
-    const served = serve({});
+    const served = servedProbe({});
     const { server, polls } = served;
     const session = open(served, BUNDLE, "polling");
     const answers = Array.from({ length: 100 * POLL_PACKETS_MAX }, (_, at) => `43${at}["ok"]`);
@@ -320,7 +298,7 @@ describe("BUN-1: over long-polling", () => {
   });
 
   it("what comes while a long queue is fetched is in bundles, too, and in order", () => {
-    const served = serve({});
+    const served = servedProbe({});
     const { server, polls, app } = served;
     const session = open(served, BUNDLE, "polling");
     const bytes = (count: number): void =>
@@ -343,7 +321,7 @@ describe("BUN-1: over long-polling", () => {
   });
 
   it("the WebSocket that takes over brings the rest in bundles, and bundles from then on", () => {
-    const served = serve({});
+    const served = servedProbe({});
     const { server, polls, sent, app } = served;
     const session = open(served, BUNDLE, "polling");
     const say = (...texts: string[]): void =>
@@ -362,7 +340,7 @@ describe("BUN-1: over long-polling", () => {
   });
 
   it("a session that the server ends gets its last events in a bundle", () => {
-    const served = serve({});
+    const served = servedProbe({});
     const { server, polls, app } = served;
     const session = open(served, BUNDLE, "polling");
     server.effects.turn(() => {
@@ -374,35 +352,9 @@ describe("BUN-1: over long-polling", () => {
   });
 });
 
-/** A server with one namespace. `polls` lists the packets of each poll. */
-function serve(parts: ProbeParts) {
-  const sent: Effect[] = [];
-  const polls: string[][] = [];
-  const app = new Probe(parts, []);
-  let ids = 0;
-  const server = new Server(
-    { ...OPTIONS, transports: ["polling", "websocket"] },
-    { static: { "/": app } },
-    {
-      now: () => START_MS,
-      newId: () => `id-${++ids}`,
-      phase: 0,
-      apply(effects) {
-        sent.push(...effects);
-        for (const effect of effects) if (effect.type === "answer-poll") polls.push(effect.payload.split("\x1e"));
-      },
-      lastPongAtMs: () => undefined,
-      report(problem, error) {
-        throw new Error(problem, { cause: error });
-      },
-    },
-  );
-  return { server, sent, polls, app };
-}
-
 /** A session in the main namespace that has nothing to fetch. */
 function open(
-  { server, polls }: Pick<ReturnType<typeof serve>, "server" | "polls">,
+  { server, polls }: Pick<ReturnType<typeof servedProbe>, "server" | "polls">,
   auth: object = BUNDLE,
   transport: "websocket" | "polling" = "websocket",
 ): Session {

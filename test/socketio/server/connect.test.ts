@@ -43,13 +43,6 @@ describe("CONNECT", () => {
     expect(client.socketId()).toBeTruthy();
   });
 
-  it.each(["/__proto__", "/constructor", "/toString"])("SIO-3: knows no namespace %s", (nsp) => {
-    const { shell } = probeShell();
-    const client = shell.open();
-    client.send(`40${nsp},`);
-    expect(client.frames.at(-1)).toBe(`44${nsp},{"message":"Invalid namespace"}`);
-  });
-
   it("SIO-13: a temporary refusal closes the session (1013) when its cause may have passed; a session in a namespace stays", async () => {
     const passing = { accepted: false, message: "not yet", data: { code: "LATER" }, passesInMs: 4000 } as const;
     const shell = new FakeShell(() => ({
@@ -234,13 +227,6 @@ describe("SIO-1: the connect timeout", () => {
     expect(shell.quietMs).toBe(OPTIONS.pingIntervalMs);
     shell.advance(connectTimeoutMs * 2);
     expect(client.closing).toBeUndefined();
-  });
-
-  it("ends a session that was refused and stays", async () => {
-    const { shell } = probeShell({ authorize: () => ({ accepted: false, message: "no" }) });
-    const client = await shell.connect();
-    shell.advance(connectTimeoutMs);
-    expect(client.closing?.code).toBe(4001);
   });
 
   it.each([

@@ -2,9 +2,11 @@
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
+import type { Session } from "../../../src/socketio/engine/session.ts";
 import { CONNECTS_MAX, COUNT_WINDOW_MS } from "../../../src/socketio/engine/session-flood.ts";
-import { FakeShell, OPTIONS } from "../../host/harness.ts";
-import { Probe, probeShell } from "../../host/probe.ts";
+import { bareServer } from "../../host/bare-server.ts";
+import { OPTIONS, START_MS } from "../../host/harness.ts";
+import { Probe, probeShell, type ProbeParts } from "../../host/probe.ts";
 
 const bytes = (length: number): Frame => new Uint8Array(length);
 const placeholder = (num: unknown): string => `{"_placeholder":true,"num":${JSON.stringify(num)}}`;
@@ -28,49 +30,18 @@ async function roomOfTwo() {
 describe("ends only the session that sends it", () => {
   it.each<[what: string, code: number, ...frames: Frame[]]>([
     ["EIO-4: an empty frame", 1002, ""],
-    ["EIO-4: an unknown packet type", 1002, "7"],
-    ["EIO-4: a letter", 1002, "x"],
-    ["EIO-4: a digit of another script", 1002, "\u0664"],
     ["EIO-4: a ping, which is the server's", 1002, "2"],
-    ["EIO-4: a probe of an upgrade that is not one", 1002, "2probe"],
-    ["SIO-7: an empty message", 1002, "4"],
     ["SIO-7: garbage", 1002, "4abc"],
-    ["SIO-7: an event that is an object", 1002, "42{}"],
-    ["SIO-7: an event that is a string", 1002, '42"echo"'],
-    ["SIO-7: an event without a payload", 1002, "42"],
-    ["SIO-7: an empty event", 1002, "42[]"],
-    ["SIO-7: an event named null", 1002, "42[null]"],
-    ["SIO-7: an event named by an object", 1002, '42[{"x":1}]'],
-    ["SIO-7: an event named by a number", 1002, "42[1]"],
     ["SIO-7: JSON that does not end", 1002, '42["echo"'],
-    ["SIO-7: JSON that goes on", 1002, '42["echo"]x'],
     ["SIO-7: a reserved name, connect", 1002, '42["connect"]'],
-    ["SIO-7: a reserved name, disconnect", 1002, '42["disconnect"]'],
-    ["SIO-7: a reserved name, disconnecting", 1002, '42["disconnecting"]'],
-    ["SIO-7: a reserved name, connect_error", 1002, '42["connect_error"]'],
-    ["SIO-7: a reserved name, newListener", 1002, '42["newListener"]'],
     ["SIO-7: a CONNECT_ERROR, which is the server's", 1002, '44{"message":"no"}'],
-    ["SIO-7: an unknown Socket.IO packet type", 1002, "47"],
-    ["SIO-7: an ack without an id", 1002, "43[]"],
-    ["SIO-7: an ack that is an object", 1002, "431{}"],
-    ["SIO-7: a disconnect with a payload", 1002, "41[]"],
-    ["SIO-7: a CONNECT with a list for auth", 1002, "40[]"],
-    ["SIO-7: a CONNECT with a string for auth", 1002, '40"token"'],
     ["SIO-6: an ack id above 2^53 - 1", 1002, '429007199254740992["echo"]'],
-    ["SIO-6: an ack id of a hundred digits", 1002, `42${"9".repeat(100)}["echo"]`],
     ["SIO-7: bytes where none are due", 1002, bytes(1)],
     ["SIO-7: text while attachments are due", 1002, `451-["echo",${placeholder(0)}]`, '42["echo"]'],
     ["SIO-7: a CONNECT while attachments are due", 1002, `451-["echo",${placeholder(0)}]`, "40"],
     ["SIO-7: bytes after the last attachment", 1002, `451-["echo",${placeholder(0)}]`, bytes(1), bytes(1)],
     ["SIO-7: a placeholder out of range", 1002, `451-["echo",${placeholder(1)}]`, bytes(1)],
-    ["SIO-7: a negative placeholder", 1002, `451-["echo",${placeholder(-1)}]`, bytes(1)],
-    ["SIO-7: a placeholder that names a method", 1002, `451-["echo",${placeholder("length")}]`, bytes(1)],
-    ["SIO-7: a binary event without attachments", 1002, '450-["echo"]'],
-    ["SIO-7: a binary event with an odd count", 1002, '451.5-["echo"]'],
-    ["SIO-7: a binary event with a negative count", 1002, '45-1-["echo"]'],
-    ["SIO-7: a binary event without a count", 1002, '45["echo"]'],
     ["SIO-8: 11 attachments", 1002, '4511-["echo"]'],
-    ["SIO-8: endless attachments", 1002, '45999999999999-["echo"]'],
     ["EIO-6: text beyond maxPayload", 1009, `4${"x".repeat(maxPayloadBytes)}`],
     ["EIO-6: text beyond maxPayload in UTF-8 only", 1009, `42["echo","${"\u20ac".repeat(maxPayloadBytes / 3)}"]`],
     ["EIO-6: bytes beyond maxPayload", 1009, bytes(maxPayloadBytes + 1)],
@@ -90,14 +61,11 @@ describe("ends only the session that sends it", () => {
 describe("changes nothing", () => {
   it.each<[what: string, ...frames: Frame[]]>([
     ["EIO-4: a pong", "3"],
-    ["EIO-4: a pong with data", "3probe"],
     ["EIO-4: an open packet", "0{}"],
     ["EIO-4: an upgrade packet", "5"],
     ["EIO-4: a noop", "6"],
     ["an ack that nobody waits for", "4399[1]"],
-    ["an ack of __proto__", '430["__proto__"]'],
     ["an event that nobody handles", '42["__proto__",{}]'],
-    ["an event that nobody handles, with an ack", '425["constructor"]'],
     ["a frame of exactly maxPayload bytes", `42["unheard","${"x".repeat(maxPayloadBytes - 16)}"]`],
     ["deep nesting", `42["unheard",${nested(20_000)}]`],
   ])("%s", async (_what, ...frames) => {
@@ -107,13 +75,6 @@ describe("changes nothing", () => {
     expect(attacker.closing).toBeUndefined();
     expect(attacker.call("echo", 1).answer).toBe(1);
     expect(shell.problems).toEqual([]);
-  });
-
-  it("a key called __proto__: it arrives as a key and pollutes nothing", async () => {
-    const { attacker } = await roomOfTwo();
-    attacker.send('427["echo",{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}]');
-    expect(attacker.frames.at(-1)).toBe('437[{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}]');
-    expect({}).not.toHaveProperty("polluted");
   });
 
   it("frames that come after the session was ended", async () => {
@@ -168,29 +129,40 @@ describe("SIO-11: CONNECT after CONNECT", () => {
   });
 
   it.each([130, 250])("a client in %i namespaces comes back, and may leave all and join again", async (count) => {
-    const create = (): Probe => new Probe({ authorize: async () => ({ accepted: true, data: {} }) }, []);
-    const at = (sync: boolean): Probe => (sync ? new Probe({}, []) : create());
-    for (const isSync of [true, false]) {
-      const shell = new FakeShell(() => ({ "/": at(isSync) }), {
-        dynamic: [{ match: /\/n\d+/, create: () => at(isSync) }],
+    const names = Array.from({ length: count }, (_, n) => `/n${n}`);
+    const atOnceAndLater: ProbeParts[] = [{}, { authorize: async () => ({ accepted: true, data: {} }) }];
+    for (const parts of atOnceAndLater) {
+      const joined = new Map<Session, number>();
+      const codes = new Map<Session, number>();
+      const server = bareServer({
+        table: { static: {}, dynamic: [{ match: /\/n\d+/, create: () => new Probe(parts, []) }] },
+        apply(effects) {
+          for (const effect of effects) {
+            if (effect.type === "close") codes.set(effect.session, effect.closing.code);
+            if (effect.type !== "send") continue;
+            const answers = effect.frames.filter((frame) => String(frame).startsWith("40/n")).length;
+            for (const session of effect.sessions) joined.set(session, (joined.get(session) ?? 0) + answers);
+          }
+        },
       });
-      const names = Array.from({ length: count }, (_, n) => `/n${n}`);
-      const [kept, client] = [shell.open(), shell.open()];
-      for (const nsp of names) kept.send(`40${nsp},`);
-      await shell.settle();
-      for (let times = 0; times < 2; times++) {
-        for (const nsp of names) client.send(`40${nsp},`);
-        await shell.settle();
-        expect(client.frames.filter((frame) => typeof frame === "string" && frame.startsWith("40/n"))).toHaveLength(
-          count * (times + 1),
-        );
-        for (const nsp of names) client.send(`41${nsp},`);
+      const open = (): Session => server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "websocket");
+      const send = (session: Session, ...frames: Frame[]): void =>
+        frames.forEach((frame) => void server.receive(session, frame));
+      const decided = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+      const [kept, client] = [open(), open()];
+      for (const nsp of names) send(kept, `40${nsp},`);
+      await decided();
+      for (let times = 1; times <= 2; times++) {
+        for (const nsp of names) send(client, `40${nsp},`);
+        await decided();
+        expect(joined.get(client)).toBe(count * times);
+        for (const nsp of names) send(client, `41${nsp},`);
       }
-      expect([kept.closing, client.closing]).toEqual([undefined, undefined]);
-      for (let connects = 0; connects < 3 * count; connects++) client.send("40/n1,", "41/n1,");
-      await shell.settle();
-      expect(client.closing?.code).toBeGreaterThanOrEqual(isSync ? 4006 : 1002);
-      expect(kept.closing).toBeUndefined();
+      expect(codes.size).toBe(0);
+      for (let connects = 0; connects < 3 * count; connects++) send(client, "40/n1,", "41/n1,");
+      await decided();
+      expect(codes.get(client)).toBeGreaterThanOrEqual(parts.authorize ? 1002 : 4006);
+      expect(codes.has(kept)).toBe(false);
     }
   });
 

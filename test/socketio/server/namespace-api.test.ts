@@ -1,12 +1,35 @@
 // The server's API for applications: selections, acks, middleware, hooks.
+import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
-import { type Refusal, type AuthorizeResult } from "../../../src/socketio/server/namespace.ts";
+
+import { Namespace, type Handlers, type Refusal } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { Line, Shell, Plain, plainShell, three } from "../../host/plain-server.ts";
+import { servedProbe } from "../../host/bare-server.ts";
+import { FakeShell, START_MS, type Client } from "../../host/harness.ts";
+import { Probe, type ProbeParts } from "../../host/probe.ts";
+
+async function three(): Promise<{
+  shell: FakeShell;
+  namespace: Probe;
+  clients: [Client, Client, Client];
+  sockets: Socket[];
+}> {
+  const namespace = new Probe({}, []);
+  const shell = new FakeShell(() => ({ "/": namespace }));
+  const clients: [Client, Client, Client] = [await shell.connect(), await shell.connect(), await shell.connect()];
+  return { shell, namespace, clients, sockets: namespace.fetchSockets() };
+}
+
+/** Answers the last event that asked for it. */
+async function answer(shell: FakeShell, client: Client, text: string): Promise<void> {
+  const asked = client.events().findLast(({ id }) => id !== undefined)!;
+  client.sendPacket({ type: PacketType.ACK, nsp: "/", id: asked.id!, data: [text] });
+  await shell.settle();
+}
 
 describe("selections", () => {
-  it("fetchSockets, socketsJoin, socketsLeave, to, in, except, a socket's own id", async () => {
-    const { namespace, lines, sockets } = await three();
+  it("fetchSockets, socketsJoin and socketsLeave, of all, of a room, of all but a room, and of one by its id", async () => {
+    const { namespace, sockets } = await three();
     const [a, b, c] = sockets as [Socket, Socket, Socket];
     namespace.socketsJoin(["red", "all"]);
     namespace.in(a.id).socketsLeave("red");
@@ -17,80 +40,73 @@ describe("selections", () => {
       [c.id, "red", "all"],
     ]);
     expect([...namespace.channels.keys()].sort()).toEqual(["all", "blue", "red"]);
-    const selections: Array<[string, { emit(event: string, ...args: unknown[]): true }]> = [
-      ["111", namespace],
-      ["011", namespace.to("red")],
-      ["111", namespace.to("red").to(a.id)],
-      ["011", namespace.in(["red", "all"]).except("blue")],
-      ["001", namespace.to("all").except([a.id, b.id])],
-      ["001", b.to("red")],
-      ["101", b.broadcast],
-      ["000", a.except("red")],
-      ["010", b],
-      ["000", namespace.to("nobody")],
-      ["111", namespace.local],
-      ["111", namespace.compress(true)],
-      ["101", b.local],
-      ["010", b.compress(false)],
-      ["010", b.volatile],
-      ["101", b.volatile.broadcast],
-      ["001", b.volatile.to("red")],
-      ["000", a.volatile.except("red")],
-    ];
-    for (const [, selection] of selections) selection.emit("e", 1);
-    const counts = lines.map((line) => line.heard("e").length);
-    expect(counts).toEqual([0, 1, 2].map((at) => selections.filter(([who]) => who[at] === "1").length));
   });
 
   it("disconnectSockets: out of the namespace, or out of the session", async () => {
-    const { namespace, lines, sockets } = await three();
+    const { namespace, clients, sockets } = await three();
     namespace.to(sockets[0]!.id).disconnectSockets();
     namespace.to(sockets[1]!.id).disconnectSockets(true);
-    expect(lines.map(({ frames }) => frames.at(-1) === "41")).toEqual([true, true, false]);
-    expect(lines.map(({ closing }) => closing)).toEqual([undefined, "forced server close", undefined]);
+    expect(clients.map(({ frames }) => frames.at(-1) === "41")).toEqual([true, true, false]);
+    expect(clients.map(({ closing }) => closing?.reason)).toEqual([undefined, "forced server close", undefined]);
     expect(namespace.fetchSockets()).toEqual([sockets[2]]);
     expect(sockets.map(({ connected }) => connected)).toEqual([false, false, true]);
   });
 
   it("volatile: a polling client receives it only while its poll waits", async () => {
-    const { shell, namespace } = plainShell();
-    const line = shell.open("polling");
-    shell.server.poll(line.session);
-    await shell.send(line, "40");
-    shell.server.poll(line.session);
+    const { server, app: namespace, polls } = servedProbe();
+    const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");
+    server.poll(session);
+    server.endPost(session, "40");
+    server.poll(session);
+    polls.length = 0;
     const [socket] = namespace.fetchSockets();
     namespace.volatile.emit("v", "not ready");
     socket!.volatile.emit("v", "not ready either");
-    shell.server.poll(line.session);
-    expect(line.heard("v")).toEqual([]);
+    server.poll(session);
+    expect(polls).toEqual([]);
     namespace.volatile.emit("v", "ready");
-    expect(line.heard("v")).toEqual([["ready"]]);
+    expect(polls).toEqual([['42["v","ready"]']]);
     namespace.emit("v", "kept");
-    shell.server.poll(line.session);
-    expect(line.heard("v")).toEqual([["ready"], ["kept"]]);
+    server.poll(session);
+    expect(polls).toEqual([['42["v","ready"]'], ['42["v","kept"]']]);
   });
 });
 
 describe("acks of many", () => {
   it("emitWithAck: every answer", async () => {
-    const { shell, namespace, lines } = await three();
+    const { shell, namespace, clients } = await three();
     const answers = namespace.emitWithAck("q", 1);
-    for (const [i, line] of lines.entries()) await shell.send(line, `43${line.asked}["a${i}"]`);
+    for (const [i, client] of clients.entries()) await answer(shell, client, `a${i}`);
     expect(await answers).toEqual(["a0", "a1", "a2"]);
   });
 
+  it("of one socket: the ack, the timeout, or its end", async () => {
+    const { shell, sockets, clients } = await three();
+    const ask = (): Promise<unknown> => sockets[0]!.timeout(500).emitWithAck("q").catch(String);
+    const answered = ask();
+    await answer(shell, clients[0], "yes");
+    expect(await answered).toBe("yes");
+    const late = ask();
+    shell.advance(501);
+    expect(await late).toBe("Error: operation has timed out");
+    const givenUp = ask();
+    clients[0].leave();
+    expect(await givenUp).toBe("Error: socket has been disconnected");
+    expect([clients[1].closing, shell.problems]).toEqual([undefined, []]);
+  });
+
   it("timeout().emitWithAck: the error holds the answers that came", async () => {
-    const { shell, namespace, lines } = await three();
+    const { shell, namespace, clients } = await three();
     const answers = namespace.timeout(500).emitWithAck("q");
-    await shell.send(lines[1], `43${lines[1].asked}["only me"]`);
-    shell.leave(lines[2]);
+    await answer(shell, clients[1], "only me");
+    clients[2].leave();
     shell.advance(501);
     await expect(answers).rejects.toMatchObject({ message: "operation has timed out", responses: ["only me"] });
   });
 
   it("without recipients: no answers, and no wait", async () => {
-    const { namespace } = plainShell();
-    expect(await namespace.timeout(500).emitWithAck("q")).toEqual([]);
+    const { namespace } = await three();
+    expect(await namespace.to("nobody").timeout(500).emitWithAck("q")).toEqual([]);
   });
 
   it.each([0, -1, 10_001, Number.NaN])("a timeout of %s ms throws", async (ms) => {
@@ -100,14 +116,16 @@ describe("acks of many", () => {
   });
 
   it("a short wait for acks keeps the object awake, a long one does not", async () => {
-    const { shell, sockets, lines } = await three();
+    const { shell, sockets, clients } = await three();
     sockets[0]!.ask("q", [], { handler: "h", timeoutMs: 3_600_000 });
-    expect(shell.server.deadlines.nextAwake()).toBeUndefined();
-    const answer = sockets[0]!.emitWithAck("q");
-    expect(shell.server.deadlines.nextAwake()).toBe(shell.nowMs + 10_000);
-    await shell.send(lines[0], `43${lines[0].asked}["now"]`);
-    expect(await answer).toBe("now");
-    expect(shell.server.deadlines.nextAwake()).toBeUndefined();
+    shell.advance(2000);
+    expect(shell.canSleep).toBe(true);
+    const answered = sockets[0]!.emitWithAck("q");
+    expect([shell.quietMs, shell.canSleep]).toEqual([10_000, false]);
+    await answer(shell, clients[0], "now");
+    expect(await answered).toBe("now");
+    shell.advance(2000);
+    expect(shell.canSleep).toBe(true);
   });
 });
 
@@ -124,67 +142,47 @@ describe("middleware", () => {
 
   it.each(cases)("use(): %s", async (_what, steps, message) => {
     const seen: string[] = [];
-    class Guarded extends Plain {
+    class Guarded extends Probe {
       override onStart(): void {
         for (const step of steps) this.use(step);
       }
-      override authorize(): AuthorizeResult<object> {
-        seen.push("authorize");
-        return { accepted: true, data: {} };
-      }
-      override onConnect(): void {
-        seen.push("onConnect");
-      }
     }
-    const shell = new Shell(() => ({ static: { "/": new Guarded() } }));
-    const line = await shell.connect();
+    const parts: ProbeParts = {
+      authorize: () => (seen.push("authorize"), { accepted: true, data: {} }),
+      onConnect: () => seen.push("onConnect"),
+    };
+    const client = await new FakeShell(() => ({ "/": new Guarded(parts, []) })).connect();
     const refused = `44{"message":"${message}","data":{"code":1}}`;
-    expect(line.frames.at(-1)).toEqual(message === undefined ? expect.stringMatching(/^40/) : refused);
+    expect(client.frames.at(-1)).toEqual(message === undefined ? expect.stringMatching(/^40/) : refused);
     expect(seen).toEqual(message === undefined ? ["authorize", "onConnect"] : []);
-    expect(line.closing).toBeUndefined();
-  });
-
-  it("SIO-14: use(): a middleware that throws refuses that CONNECT, and no other", async () => {
-    class Broken extends Plain {
-      override onStart(): void {
-        this.use(({ auth }) => {
-          if (auth["bad"]) throw new Error("a bug");
-        });
-      }
-    }
-    const shell = new Shell(() => ({ static: { "/": new Broken() } }));
-    const [good, bad] = [await shell.connect(), shell.open()];
-    await shell.send(bad, '40{"bad":true}');
-    expect(bad.frames.at(-1)).toBe('44{"message":"Internal server error","data":{"code":"INTERNAL"}}');
-    expect([good.closing, bad.closing]).toEqual([undefined, undefined]);
-    expect(shell.problems).toHaveLength(1);
+    expect(client.closing).toBeUndefined();
   });
 
   it("useEvents(): in order, before the handler; an error is sent to the client and ends the event", async () => {
     const seen: unknown[] = [];
-    class Watched extends Plain {
+    class Watched extends Probe {
       override onStart(): void {
         this.useEvents((_socket, event, args) => void seen.push(["first", event, ...args]));
         this.useEvents((_socket, _event, [text]) => (text === "bad" ? new Error("not that") : undefined));
         this.useEvents((_socket, event) => void seen.push(["last", event]));
       }
     }
-    const shell = new Shell(() => ({ static: { "/": new Watched() } }));
-    const line = await shell.connect();
-    await shell.send(line, '42["echo","good"]');
-    await shell.send(line, '42["echo","bad"]');
+    const parts: ProbeParts = { handlers: { echo: (socket, value) => void socket.emit("echoed", value) } };
+    const client = await new FakeShell(() => ({ "/": new Watched(parts, []) })).connect();
+    for (const text of ["good", "bad"]) client.emit("echo", text);
     expect(seen).toEqual([
       ["first", "echo", "good"],
       ["last", "echo"],
       ["first", "echo", "bad"],
     ]);
-    expect(line.heard("echoed")).toEqual([["good"]]);
-    expect(line.heard("error")).toEqual([[{ message: "not that" }]]);
+    expect(client.heard("echoed")).toEqual([["good"]]);
+    expect(client.heard("error")).toEqual([[{ message: "not that" }]]);
   });
 });
 
 describe("hooks", () => {
-  class Curious extends Plain {
+  class Curious extends Namespace {
+    readonly handlers: Handlers = { echo: (socket, value) => void socket.emit("echoed", value) };
     readonly seen: string[] = [];
     override onAny(_socket: Socket, event: string, args: readonly unknown[]): void {
       this.seen.push(`any ${event} ${args.length}`);
@@ -215,17 +213,16 @@ describe("hooks", () => {
     }
   }
 
-  async function curious(): Promise<{ shell: Shell; namespace: Curious; lines: [Line, Line]; ids: string[] }> {
+  async function curious(): Promise<{ namespace: Curious; clients: [Client, Client]; ids: string[] }> {
     const namespace = new Curious();
-    const shell = new Shell(() => ({ static: { "/": namespace } }));
-    const lines: [Line, Line] = [await shell.connect(), await shell.connect()];
-    return { shell, namespace, lines, ids: namespace.fetchSockets().map(({ id }) => id) };
+    const shell = new FakeShell(() => ({ "/": namespace }));
+    const clients: [Client, Client] = [await shell.connect(), await shell.connect()];
+    return { namespace, clients, ids: namespace.fetchSockets().map(({ id }) => id) };
   }
 
   it("onAny, onUnknownEvent, onAnyOutgoing once per recipient", async () => {
-    const { shell, namespace, lines, ids } = await curious();
-    await shell.send(lines[0], '421["echo",1]');
-    await shell.send(lines[0], '42["what"]');
+    const { namespace, clients, ids } = await curious();
+    clients[0].send('421["echo",1]', '42["what"]');
     namespace.emit("news");
     expect(namespace.seen).toEqual([
       "any echo 2",
@@ -238,14 +235,14 @@ describe("hooks", () => {
   });
 
   it("channels are created with their first socket and dropped with their last", async () => {
-    const { shell, namespace, lines, ids } = await curious();
+    const { namespace, clients, ids } = await curious();
     const [a, b] = namespace.fetchSockets() as [Socket, Socket];
     a.join("red");
     a.join("red");
     b.join("red");
     a.leave("red");
     a.leave("red");
-    await shell.send(lines[1], "41");
+    clients[1].send("41");
     expect(namespace.seen).toEqual([
       "created red",
       `joined red ${ids[0]}`,

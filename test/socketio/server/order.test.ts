@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { POLL_QUEUE_BYTES_MAX } from "../../../src/socketio/engine/poll-queue.ts";
 import { type Broadcast, Recovery, type RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
-import { Plain, Shell } from "../../host/plain-server.ts";
+import { servedProbe } from "../../host/bare-server.ts";
+import { FakeShell, RECORD_BYTES_MAX, START_MS } from "../../host/harness.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
 
 it("events about the end of a session do not overtake those that its turn sends", async () => {
@@ -92,19 +92,19 @@ it("onAnyOutgoing hears each kind of event to a socket once", async () => {
   expect(heard).toEqual(["one", "two", "three", "four", "five"]);
 });
 
-it("the leave of a client that fell behind does not overtake the messages that made it fall behind", async () => {
-  class Loud extends Plain {
-    override onDisconnect(): void {
+it("the leave of a client that fell behind does not overtake the messages that made it fall behind", () => {
+  const { server, sent, app } = servedProbe({
+    onDisconnect() {
       this.emit("left");
-    }
-  }
-  const namespace = new Loud();
-  const shell = new Shell(() => ({ static: { "/": namespace } }));
-  const behind = shell.open("polling");
-  await shell.send(behind, "40");
-  const other = await shell.connect();
-  namespace.emit("loud", "x".repeat(POLL_QUEUE_BYTES_MAX));
-  const events = other.frames.filter((frame) => frame.startsWith("42"));
+    },
+  });
+  const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
+  const behind = server.open(handshake, "polling");
+  server.endPost(behind, "40");
+  void server.receive(server.open(handshake, "websocket"), "40");
+  app.emit("loud", "x".repeat(POLL_QUEUE_BYTES_MAX));
+  const heard = sent.flatMap((effect) => (effect.type === "send" ? (effect.frames as string[]) : []));
+  const events = heard.filter((frame) => frame.startsWith("42"));
   expect(events.slice(-2).map((frame) => frame.slice(0, 8))).toEqual(['42["loud', '42["left']);
-  expect(shell.server.sessions.has(behind.session.sid)).toBe(false);
+  expect(server.sessions.has(behind.sid)).toBe(false);
 });

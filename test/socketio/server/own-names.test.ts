@@ -1,8 +1,10 @@
-// An application's namespace may name its methods as it likes: none of them takes the place of a part of the server's.
+// How an application makes a namespace: it may name its methods as it likes, none of which takes the place of a part of the server's; mistakes are
+// refused as it starts.
 import { expect, it } from "vitest";
 
 import { Namespace } from "../../../src/socketio/server/namespace.ts";
 import { FakeShell } from "../../host/harness.ts";
+import { Probe } from "../../host/probe.ts";
 
 it("a namespace has methods named as parts of a server are", async () => {
   class Quiz extends Namespace {
@@ -35,4 +37,23 @@ it("a namespace has methods named as parts of a server are", async () => {
   client.emit("begin");
   client.emit("end");
   expect(client.frames.slice(-2)).toEqual(['42["started",true,"mine mine"]', '42["stopped"]']);
+});
+
+it.each(["connect", "disconnect", "disconnecting"])(
+  "a handler of %s, which no client can call, is refused",
+  (event) => {
+    class Mistaken extends Namespace {
+      readonly handlers = { [event]: (): void => {} };
+    }
+    expect(() => new FakeShell(() => ({ "/board": new Mistaken() }))).toThrow(
+      `/board: handlers.${event} is never called; use a method such as onDisconnect`,
+    );
+  },
+);
+
+it("a namespace that is made once and given to two servers is refused, and the error says where to make it", () => {
+  const shared = new Probe({}, []);
+  const open = (): FakeShell => new FakeShell(() => ({ "/": shared }));
+  open();
+  expect(open).toThrow("make one for each");
 });

@@ -70,24 +70,6 @@ describe("after sleep", () => {
     expect(client.call("get").answer).toEqual({ other: true });
   });
 
-  it("socket.data is as a handler changed it after an await", async () => {
-    const { shell } = probeShell({
-      authorize: ownData,
-      handlers: {
-        add: async (socket) => {
-          await Promise.resolve();
-          socket.data.count = 1;
-        },
-        get: (socket, ack) => ack(socket.peek()),
-      },
-    });
-    const client = await shell.connect();
-    client.emit("add");
-    await shell.settle();
-    shell.evict();
-    expect(client.call("get").answer).toEqual({ count: 1 });
-  });
-
   it("socket.data is as onConnect, or a handler of another's, changed it after an await", async () => {
     const { shell } = probeShell({
       authorize: ownData,
@@ -159,15 +141,6 @@ describe("after sleep", () => {
     expect(calls).toEqual([`restore ${client.socketId()}`, `restore ${client.socketId("/b")}`]);
     client.send('42/a,["x"]');
     expect(client.closing?.code).toBe(1002);
-  });
-
-  it("a session that ended is not there", async () => {
-    const { shell, calls } = probeShell();
-    const [client, other] = [await shell.connect(), await shell.connect()];
-    client.send("1");
-    calls.length = 0;
-    shell.evict();
-    expect(calls).toEqual([`restore ${other.socketId()}`]);
   });
 });
 

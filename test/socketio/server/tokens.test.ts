@@ -6,11 +6,11 @@ import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
 import type { Authentication, Identity } from "../../../src/protocol/identity.ts";
 import { roomAllowed } from "../../../src/protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../../src/socketio/server/namespace.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
 import { CONNECTS_MAX } from "../../../src/socketio/engine/session-flood.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { bareServer } from "../../host/bare-server.ts";
 import { identityOf, expiresIn } from "../../host/chat-room.ts";
-import { FakeShell, OPTIONS, START_MS, type Client } from "../../host/harness.ts";
+import { FakeShell, START_MS, type Client } from "../../host/harness.ts";
 
 type Person = Socket<Record<string, (...args: unknown[]) => void>, { name?: string; role?: string }>;
 
@@ -44,6 +44,7 @@ class Open extends Board {
 
 /** The users of tokens: they are JSON, but for those that are no token at all. */
 async function authenticate(token: string): Promise<Authentication> {
+  if (token === "ended") return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
   if (!token.startsWith("{")) return { ok: false, code: "UNAUTHORIZED", message: "The token is not valid" };
   return { ok: true, identity: identityOf(JSON.parse(token) as Identity) };
 }
@@ -157,21 +158,12 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
 
   it("a namespace that is made on demand requires one, too", async () => {
     const sent: Frame[] = [];
-    const server = new Server(
-      OPTIONS,
-      { static: {}, dynamic: [{ match: /\/board-\d/, create: () => new Board() }] },
-      {
-        now: () => START_MS,
-        newId: () => "id",
-        phase: 0,
-        apply: (effects) => effects.forEach((effect) => effect.type === "send" && sent.push(...effect.frames)),
-        lastPongAtMs: () => undefined,
-        report: (problem, error) => {
-          throw new Error(problem, { cause: error });
-        },
-        tokens: { ...RED, authenticate },
-      },
-    );
+    const server = bareServer({
+      table: { static: {}, dynamic: [{ match: /\/board-\d/, create: () => new Board() }] },
+      newId: () => "id",
+      apply: (effects) => effects.forEach((effect) => effect.type === "send" && sent.push(...effect.frames)),
+      tokens: { ...RED, authenticate },
+    });
     const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "websocket");
     await server.receive(session, "40/board-1,");
     await server.receive(session, `40/board-2,${JSON.stringify({ token: tokenOf("ada") })}`);
@@ -207,15 +199,6 @@ describe("TOK-1, TOK-2: a token's end, in any application", () => {
     expect(noticesTo(ada)).toEqual(["TOKEN_EXPIRING", "TOKEN_EXPIRED"]);
     expect(ada.frames.findLast((frame) => frame !== "2")).toBe("41");
     expect(noticesTo(ben)).toEqual([]);
-  });
-
-  it("the room does not wake for a token whose socket ended", async () => {
-    const shell = open();
-    const ada = await shell.connect({}, { token: tokenOf("ada", { exp: expiresIn(20) }) });
-    await shell.connect({}, { token: tokenOf("ben") });
-    expect(shell.quietMs).toBe(10_000);
-    ada.leave();
-    expect(shell.quietMs, "the next heartbeat").toBeGreaterThan(20_000);
   });
 
   it("the room wakes at the end of a token while any of its sockets is there", async () => {
@@ -257,6 +240,7 @@ describe("TOK-3: refresh-token, in any application", () => {
   const refused: Array<[payload: unknown, code: string]> = [
     [fresh("ben"), "FORBIDDEN"],
     [{ token: "forged" }, "UNAUTHORIZED"],
+    [{ token: "ended" }, "TOKEN_EXPIRED"],
     [fresh("ada", { rooms: ["blue"] }), "FORBIDDEN"],
     [{ token: "" }, "INVALID_PAYLOAD"],
     [{ token: 1 }, "INVALID_PAYLOAD"],

@@ -86,10 +86,6 @@ describe("EIO-6: the weight of a frame", () => {
     );
   });
 
-  it("of bytes is their number", () => {
-    expect(frameBytes(bytesOf(1, 2, 3))).toBe(3);
-  });
-
   it.each(["x", "\u00e9", "\u20ac", "\u{1F600}"])("fits at limit - 1 and limit, not at limit + 1, in %s", (unit) => {
     const frame = `4${unit.repeat(20)}`;
     const weight = encoder.encode(frame).length;

@@ -270,6 +270,12 @@ export class RecoveringObject {
       this.storage.confirm(group);
   }
 
+  /** Dies when all that it has written is durable. */
+  die(deadMs = 0): void {
+    this.commit();
+    this.crash(deadMs);
+  }
+
   /** The object dies, and starts again after a while. Its clients notice it. */
   crash(deadMs = 0): void {
     for (const { client } of this.#links.values()) client?.vanish();
