@@ -1,7 +1,7 @@
 // The host of core tests: drives one `Server` in memory. Tests turn its clock by hand; it keeps the records of sessions as the
 // platform would, and restores the server from them after sleep. All other rooms in this folder are thin uses of it.
 // The host of test/kit runs the real shell instead, in a thread with another clock; docs/decisions/platform.md says why there are both.
-import { serialize } from "node:v8";
+import { deserialize, serialize } from "node:v8";
 
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/socketio/wire/closings.ts";
 import { ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
@@ -65,7 +65,7 @@ export class FakeShell {
   #server!: Server;
   #clients = new Map<Session, Client>();
   #sessions = new Map<Client, Session>();
-  readonly #records = new Map<Client, SessionRecord>();
+  readonly #records = new Map<Client, Uint8Array>();
   readonly #pongsAtMs = new Map<Client, number>();
   readonly #work = new Set<Promise<unknown>>();
   #ids = 0;
@@ -262,7 +262,7 @@ export class FakeShell {
     this.#sessions = new Map();
     this.#start();
     for (const client of sleepers) {
-      const record = structuredClone(this.#records.get(client)!);
+      const record = deserialize(this.#records.get(client)!) as SessionRecord;
       this.#server.restore(record, (session) => this.#pair(client, session));
     }
     this.#server.wake();
@@ -312,14 +312,13 @@ export class FakeShell {
     const client = this.#clients.get(session);
     if (!client) return;
     const whole = session.toRecord();
-    const record = [whole, withoutPartial(whole)].find((kept) => sizeOf(kept) <= RECORD_BYTES_MAX);
-    if (!record) {
-      this.problems.push({ problem: "a record is too large", error: sizeOf(whole) });
+    let bytes = serialize(whole);
+    if (bytes.byteLength > RECORD_BYTES_MAX) bytes = serialize(withoutPartial(whole));
+    if (bytes.byteLength > RECORD_BYTES_MAX) {
+      this.problems.push({ problem: "a record is too large", error: bytes.byteLength });
       return this.#server.close(session, CLOSINGS.stateTooLarge);
     }
-    this.recordBytesMax = Math.max(this.recordBytesMax, sizeOf(record));
-    this.#records.set(client, structuredClone(record));
+    this.recordBytesMax = Math.max(this.recordBytesMax, bytes.byteLength);
+    this.#records.set(client, bytes);
   }
 }
-
-const sizeOf = (record: SessionRecord): number => serialize(record).byteLength;

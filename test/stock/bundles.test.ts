@@ -253,7 +253,7 @@ describe("BUN-3: with recovery", () => {
 
 describe("in objects that are siblings", () => {
   it("what comes from another one in one call is one bundle", async () => {
-    const [one, two] = siblingGroup(2, saying);
+    const [one, two] = siblingGroup(2, saying).members;
     const ada = await one!.enter(ASKS);
     const ben = await two!.enter();
     expect(await framesAfter(ada, () => ben.send('42["say","a","b","c"]'))).toEqual([BUNDLE]);

@@ -1,12 +1,12 @@
-// Tests of several objects that are one server: that socket.io's functions reach all of them, as with its adapter with heartbeats on Node; that
-// objects without clients are left asleep; and what a sibling that fails or is slow does to the others.
+// Tests of several objects that are one server: that socket.io's functions reach all of them, as with its adapter on Node; that objects without
+// clients are left asleep; and what a sibling that fails or is slow does to the others.
 import type { Server, Socket } from "socket.io";
 import { ClusterAdapter } from "socket.io-adapter";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { siblings } from "../../src/stock/sibling-adapter.ts";
 import { AGAIN_MS, CALL_MS, QUEUE_BYTES_MAX, type CallSibling } from "../../src/stock/sibling-link.ts";
-import { Sibling, siblingGroup } from "./host/group.ts";
+import { nodeGroup, Sibling, siblingGroup, type Group } from "./host/group.ts";
 import { settle } from "./host/stock-object.ts";
 
 /** What servers heard from each other. */
@@ -26,18 +26,27 @@ function register(io: Server): void {
   io.on("question", (what: string, done: (answer: string) => void) => done(`${what}!`));
 }
 
+let close = (): void => {};
 afterEach(() => {
+  close();
   vi.useRealTimers();
   heard.length = 0;
 });
 
-describe("a server in several objects", () => {
-  /** One client for each of three siblings; the first of them emits. */
-  async function meet() {
-    const group = siblingGroup(3, register);
+const GROUPS: ReadonlyArray<[name: string, make: (count: number) => Group | Promise<Group>]> = [
+  ["servers on Node, with socket.io's adapter with heartbeats", (count) => nodeGroup(count, register)],
+  ["objects that are siblings", (count) => siblingGroup(count, register)],
+];
+
+describe.each(GROUPS)("%s", (_name, make) => {
+  /** One client for each of three members; the first of them emits. */
+  async function meet(nsp?: string) {
+    const group = await make(3);
+    close = () => group.close();
     const clients = [];
-    for (const sibling of group) clients.push(await sibling.enter());
-    return { group, io: group[0]!.object.io, clients };
+    for (const member of group.members) clients.push(await member.enter(nsp));
+    const { io } = group.members[0]!.object;
+    return { group, io, clients };
   }
 
   it("an event to all reaches the clients of all, bytes as bytes and other values as clients get them", async () => {
@@ -123,9 +132,10 @@ describe("a server in several objects", () => {
   });
 
   it("a namespace that one member alone has made on demand waits for no other", async () => {
-    const { group, io } = await meet();
-    const alone = await group[0]!.enter("/made-alone");
-    const nsp = io.of("/made-alone");
+    const { group, clients } = await meet();
+    const alone = await group.members[0]!.enter("/made-alone");
+    expect(clients.length).toBe(3);
+    const nsp = group.members[0]!.object.io.of("/made-alone");
     expect((await nsp.fetchSockets()).map(({ id }) => id)).toEqual([alone.id]);
     expect(await nsp.serverSideEmitWithAck("question")).toEqual([]);
     const answers = nsp.timeout(5000).emitWithAck("question");
@@ -136,7 +146,9 @@ describe("a server in several objects", () => {
 });
 
 describe("siblings", () => {
-  const meet = (count = 3): Sibling[] => siblingGroup(count, register);
+  function meet(count = 3): Sibling[] {
+    return siblingGroup(count, register).members;
+  }
   const messagesOf = ({ calls }: Sibling): number => calls.reduce((sum, { messages }) => sum + messages.length, 0);
 
   it("are called once by the first client of an object, and never for events while they have no clients", async () => {

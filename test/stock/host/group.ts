@@ -1,13 +1,63 @@
-// Objects in memory that are one server, by the siblings of `parley-rooms/engine`. Called by siblings.test.ts and bundles.test.ts.
+// Objects in memory that are one server, by the siblings of `parley-rooms/engine`, or as servers on Node by socket.io's adapter with heartbeats.
+// Called by siblings.test.ts.
 import type { Server } from "socket.io";
-import { ClusterAdapter } from "socket.io-adapter";
+import { ClusterAdapter, ClusterAdapterWithHeartbeat } from "socket.io-adapter";
 
 import { siblingAdapter } from "../../../src/stock/sibling-adapter.ts";
 import type { CallSibling, SiblingCall } from "../../../src/stock/sibling-link.ts";
 import { Siblings } from "../../../src/stock/siblings.ts";
-import { StockObject, type StockClient } from "./stock-object.ts";
+import { settle, StockObject, type StockClient } from "./stock-object.ts";
 
-export class Sibling {
+export interface Member {
+  readonly object: StockObject;
+  enter(nsp?: string): Promise<StockClient>;
+}
+export interface Group {
+  readonly members: readonly Member[];
+  close(): void;
+}
+
+export async function nodeGroup(count: number, register: (io: Server) => void): Promise<Group> {
+  type Message = Parameters<ClusterAdapterWithHeartbeat["onMessage"]>[0];
+  const bus = new Map<string, Set<(message: Message) => void>>();
+  class BusAdapter extends ClusterAdapterWithHeartbeat {
+    readonly #own = (message: Message): void => this.onMessage(structuredClone(message));
+
+    constructor(nsp: { name: string }) {
+      super(nsp, {});
+      const all = bus.get(nsp.name) ?? new Set();
+      bus.set(nsp.name, all.add(this.#own));
+    }
+
+    doPublish(message: Message): Promise<string> {
+      const copy = structuredClone(message);
+      for (const take of bus.get(this.nsp.name)!) if (take !== this.#own) setImmediate(() => take(copy));
+      return Promise.resolve("");
+    }
+
+    doPublishResponse(_uid: string, response: never): Promise<void> {
+      return this.doPublish(response).then(() => undefined);
+    }
+
+    override close(): void {
+      bus.get(this.nsp.name)!.delete(this.#own);
+      super.close();
+    }
+  }
+  const objects = Array.from(
+    { length: count },
+    () => new StockObject(register, { options: { adapter: BusAdapter as never } }),
+  );
+  await settle();
+  return {
+    members: objects.map((object) => ({ object, enter: (nsp) => object.join(nsp) })),
+    close: () => {
+      for (const { io } of objects) for (const { adapter } of io._nsps.values()) void adapter.close();
+    },
+  };
+}
+
+export class Sibling implements Member {
   readonly object: StockObject;
   readonly siblings: Siblings;
   /** Calls that have come from others. */
@@ -56,12 +106,12 @@ export class Sibling {
   }
 }
 
-export function siblingGroup(count: number, register: (io: Server) => void): Sibling[] {
+export function siblingGroup(count: number, register: (io: Server) => void): { members: Sibling[]; close(): void } {
   const members: Sibling[] = [];
   const ways = (): ReadonlyMap<string, CallSibling> =>
     new Map(members.map((member, at) => [`object-${at}`, stubOf(member)]));
   for (let at = 0; at < count; at++) members.push(new Sibling(`object-${at}`, ways, register));
-  return members;
+  return { members, close: () => {} };
 }
 
 /** As the stub of an object, it stays broken once a call has failed. */
