@@ -9,8 +9,7 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 
 import { clientTypes } from "./client-types.ts";
 import { emojiData } from "./emoji-data.ts";
-import { helpOf } from "./help.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions } from "./options.ts";
 
 const projectRoot = path.join(import.meta.dirname, "..");
 const source = path.join(projectRoot, "client");

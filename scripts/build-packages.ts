@@ -1,16 +1,13 @@
 // `npm run packages`: builds both packages into dist/, as a release publishes them: create-parley as a folder, parley-rooms as a tarball beside
 // it, which the projects of that create-parley use. The tests of the installed packages call it, too.
 import { execFile } from "node:child_process";
-import { appendFile, cp, mkdir, rename, rm } from "node:fs/promises";
+import { cp, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { build } from "esbuild";
-
-import { helpOf } from "./help.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
-import { readOptions } from "./options.ts";
-import { licencesOf } from "./package/command.ts";
+import { helpOf, readOptions } from "./options.ts";
+import { bundleCommand } from "./package/command.ts";
 
 const SOURCE = path.join(PROJECT_ROOT, "scripts", "create-parley");
 const DIST = path.join(PROJECT_ROOT, "dist");
@@ -22,22 +19,8 @@ const LEFT_BEHIND = new Set(["node_modules", ".wrangler", ".dev.vars", "package-
 async function buildCreateParley(): Promise<void> {
   await rm(CREATE_PARLEY, { recursive: true, force: true });
   await mkdir(CREATE_PARLEY, { recursive: true });
-  const main = path.join(CREATE_PARLEY, "main.js");
-  // Its libraries are in the file: npm downloads nothing else, and the folder runs as it is.
-  const { metafile } = await build({
-    entryPoints: [path.join(SOURCE, "main.ts")],
-    outfile: main,
-    metafile: true,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    logLevel: "warning",
-  });
-  const bundled = Object.keys(metafile.inputs).flatMap(
-    (file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
-  );
-  await appendFile(main, await licencesOf([...new Set(bundled)]));
+  // npm downloads nothing else, and the folder runs as it is.
+  await bundleCommand("create-parley/main.ts", path.join(CREATE_PARLEY, "main.js"));
   for (const file of ["package.json", "README.md"]) await cp(path.join(SOURCE, file), path.join(CREATE_PARLEY, file));
   await cp(path.join(PROJECT_ROOT, "LICENSE"), path.join(CREATE_PARLEY, "LICENSE"));
   const templates = path.join(CREATE_PARLEY, "templates");

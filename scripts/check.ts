@@ -1,10 +1,10 @@
 // Checks types, lint, format and unused code: `npm run check`, and run-tests.ts beside the suites.
 import { spawn } from "node:child_process";
 import path from "node:path";
+import { Readable } from "node:stream";
 
-import { helpOf } from "./help.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions } from "./options.ts";
 
 interface Check {
   readonly name: string;
@@ -33,12 +33,10 @@ const OTHERS: readonly Check[] = [
  */
 export async function runChecks(): Promise<{ passed: number; failed: string[] }> {
   const failed: string[] = (await passes(TYPES)) ? [] : [TYPES.name];
-  const waiting = [...OTHERS];
-  const work = async (): Promise<void> => {
-    for (let check = waiting.shift(); check; check = waiting.shift())
-      if (!(await passes(check))) failed.push(check.name);
+  const run = async (check: Check): Promise<void> => {
+    if (!(await passes(check))) failed.push(check.name);
   };
-  await Promise.all([work(), work()]);
+  await Readable.from(OTHERS).forEach(run, { concurrency: 2 });
   return { passed: 1 + OTHERS.length - failed.length, failed };
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 
 import packaged from "@sparticuz/chromium";
-import { chromium as playwright, type Browser, type LaunchOptions } from "playwright-core";
+import { chromium as playwright, type Browser } from "playwright-core";
 
 const SYSTEM_CHROMES = [
   process.env["CHROME_PATH"],
@@ -15,12 +15,9 @@ const SYSTEM_CHROMES = [
 
 /** @param env variables besides those of this process */
 export async function launchBrowser(env: Readonly<Record<string, string>> = {}): Promise<Browser> {
-  return playwright.launch(await launchOptions(env));
-}
-
-async function launchOptions(env: Readonly<Record<string, string>>): Promise<LaunchOptions> {
   const system = SYSTEM_CHROMES.find((file) => file !== undefined && existsSync(file));
   // The package's own arguments are for a cloud function: one process for everything, and no web security.
   const executablePath = system ?? (await packaged.executablePath());
-  return { executablePath, args: ["--no-sandbox", "--disable-gpu"], env: { ...process.env, ...env } };
+  const args = ["--no-sandbox", "--disable-gpu"];
+  return playwright.launch({ executablePath, args, env: { ...process.env, ...env } });
 }

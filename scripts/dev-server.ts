@@ -6,22 +6,14 @@ import { withCompression } from "../src/settings/compression-flags.ts";
 import { overridesFromEnvironment } from "./setting-overrides.ts";
 import { readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
-import { helpOf } from "./help.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions, runCommand } from "./options.ts";
 import { DEV_HOST, runWranglerDev } from "./serve/wrangler-dev.ts";
 
 const { values: options } = readOptions(helpOf("start"), {
   options: { state: { type: "string", default: path.join(".wrangler", "state") } },
 });
 
-try {
-  await serve();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
-
-async function serve(): Promise<void> {
+await runCommand("start", async () => {
   const port = readPort(process.env["PORT"]);
   const { compression } = readLocalSettings();
   warnOfMisspeltSettings();
@@ -38,7 +30,7 @@ async function serve(): Promise<void> {
     ...variables.flatMap((variable) => ["--var", variable]),
   ];
   await runWranglerDev({ port, readyPath: "/health", stateDir: options.state, logLevel: wranglerLogLevel(), args });
-}
+});
 
 /** wrangler prints the Worker's info logs only together with its own: so only if LOG_LEVEL asks for them. */
 function wranglerLogLevel(): string {

@@ -9,20 +9,17 @@ import type { Target } from "../test/fuzz/target.ts";
 import { TARGETS } from "../test/fuzz/targets.ts";
 import { startWatchdog } from "../test/fuzz/watchdog.ts";
 import { exitOnStop } from "./stopping.ts";
-import { helpOf } from "./help.ts";
-import { readOptions } from "./options.ts";
+import { choose, helpOf, number, readOptions, runCommand, whole } from "./options.ts";
 
 const SECONDS_DEFAULT = 30;
+const SECONDS_MIN = 0.001;
+const SECONDS_MAX = 86_400;
 const SEED_MAX = 2 ** 31;
+/** 1 says that a target failed. */
+const EXIT_FAILED = 2;
 
 exitOnStop();
-
-try {
-  process.exit((await run()) ? 0 : 1);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(2);
-}
+await runCommand("fuzz", async () => ((await run()) ? 0 : 1), EXIT_FAILED);
 
 async function run(): Promise<boolean> {
   const { targets, seconds, seed, isKeeping } = readArguments();
@@ -62,17 +59,20 @@ function readArguments(): { targets: readonly Target[]; seconds: number; seed: n
   const { values, positionals } = readOptions(helpOf("fuzz"), {
     allowPositionals: true,
     options: {
-      seconds: { type: "string", default: String(SECONDS_DEFAULT) },
-      seed: { type: "string", default: String(Math.floor(Math.random() * SEED_MAX)) },
+      seconds: { type: "string" },
+      seed: { type: "string" },
       keep: { type: "boolean", default: false },
     },
   });
-  const odd = positionals.find((name) => !TARGETS.some((target) => target.name === name));
-  if (odd !== undefined)
-    throw new Error(`There is no target "${odd}"; there are ${TARGETS.map(({ name }) => name).join(", ")}.`);
-  const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
-  if (!(seconds > 0)) throw new Error(`--seconds must be a number above 0, not "${values.seconds}".`);
-  if (!Number.isInteger(seed)) throw new Error(`--seed must be a whole number, not "${values.seed}".`);
-  const targets = TARGETS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  return { targets, seconds, seed, isKeeping: values.keep };
+  const chosen = choose(
+    "target",
+    positionals,
+    TARGETS.map(({ name }) => name),
+  );
+  return {
+    targets: TARGETS.filter(({ name }) => chosen.includes(name)),
+    seconds: number(values, "seconds", SECONDS_DEFAULT, SECONDS_MIN, SECONDS_MAX),
+    seed: whole(values, "seed", Math.floor(Math.random() * SEED_MAX), 0, SEED_MAX),
+    isKeeping: values.keep,
+  };
 }

@@ -1,5 +1,5 @@
-// Reads facts about running processes from Linux's /proc: the measuring scripts read a server's CPU time and memory here, and
-// their own.
+// Reads facts about running processes from Linux's /proc: their CPU time and memory, and who belongs to them. Called by the measuring scripts and
+// by process-group.ts.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -8,8 +8,11 @@ export const CLOCK_TICKS_PER_SECOND = 100;
 
 /** Fields of /proc/PID/stat, counted from the process's state. */
 const PARENT_FIELD = 1;
+const GROUP_FIELD = 2;
 const USER_TIME_FIELD = 11;
 const SYSTEM_TIME_FIELD = 12;
+/** The state of one that has ended, and of which its parent has not heard. */
+const ZOMBIE = "Z";
 
 /** @throws Error on a system without /proc */
 export function requireProc(command: string): void {
@@ -22,7 +25,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[USER_TIME_FIELD]) + Number(fields[SYSTEM_TIME_FIELD])) / CLOCK_TICKS_PER_SECOND;
 }
 
-function statOf(pid: number | string): string[] {
+function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The command name may hold spaces: count fields from its closing parenthesis.
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -33,33 +36,31 @@ export function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
 
-export function openFiles(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
-}
-
 /** A process and everything it started, itself first. */
 export function processTree(root: number): number[] {
-  const childrenOf = Map.groupBy(
-    readdirSync("/proc").filter((name) => /^\d+$/.test(name)),
-    parentOf,
-  );
+  const childrenOf = Map.groupBy(processes(), ({ fields }) => Number(fields[PARENT_FIELD]));
   const tree = [root];
-  for (const pid of tree) tree.push(...(childrenOf.get(pid) ?? []).map(Number));
+  for (const pid of tree) tree.push(...(childrenOf.get(pid) ?? []).map((child) => child.pid));
   return tree;
 }
 
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(statOf(pid)[PARENT_FIELD]);
-  } catch {
-    // It ended while we looked.
-    return undefined;
-  }
+/** The living processes of a group. */
+export function processesOfGroup(group: number): number[] {
+  return processes()
+    .filter(({ fields }) => Number(fields[GROUP_FIELD]) === group && fields[0] !== ZOMBIE)
+    .map(({ pid }) => pid);
 }
 
-/** Adds up over a fixed set of processes: one that starts or ends in between would falsify a difference. */
-export function sumOver(pids: readonly number[], read: (pid: number) => number): number {
-  return pids.reduce((sum, pid) => sum + read(pid), 0);
+function processes(): Array<{ readonly pid: number; readonly fields: readonly string[] }> {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).flatMap((pid) => {
+    try {
+      return [{ pid, fields: statOf(pid) }];
+    } catch {
+      // It ended while we looked.
+      return [];
+    }
+  });
 }
 
 /** The command prefix that keeps a process on one core, or nothing where that is not possible. */

@@ -4,9 +4,8 @@ import path from "node:path";
 
 import { parse } from "jsonc-parser";
 
-import { helpOf } from "./help.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions, runCommand } from "./options.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { DEV_HOST, runWranglerDev } from "./serve/wrangler-dev.ts";
 
@@ -23,7 +22,7 @@ const { values: options } = readOptions(helpOf("race"), {
   options: { state: { type: "string", default: path.join(".wrangler", "race") } },
 });
 
-try {
+await runCommand("race", async () => {
   const port = readPort(process.env["PORT"]);
   await assertPortFree(port, DEV_HOST, "npm run race");
   mkdirSync(path.dirname(CONFIG), { recursive: true });
@@ -35,10 +34,7 @@ try {
     logLevel: "warn",
     args: ["--config", CONFIG],
   });
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+});
 
 /** The example's own configuration. The package's name leads nowhere there, because the example has a package.json. */
 function configHere(): object {

@@ -12,9 +12,8 @@ import { startVitest } from "vitest/node";
 import { runChecks } from "./check.ts";
 import { lastDateOf } from "./doctor/runtime.ts";
 import { exitOnStop } from "./stopping.ts";
-import { helpOf } from "./help.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions } from "./options.ts";
 
 /**
  * Patterns of the projects of vitest.config.ts, each with a run of vitest of its own. All run side by side, and the checks beside them: tests of

@@ -12,8 +12,7 @@ import { OPERATIONS_PICTURES, takeOperations } from "./screenshots/operations.ts
 import { setStage, type Stage } from "./screenshots/stage.ts";
 import { PEOPLE, READER } from "./screenshots/story.ts";
 import { exitOnStop } from "./stopping.ts";
-import { helpOf } from "./help.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions } from "./options.ts";
 
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 /** High enough that each picture begins with a whole message. */

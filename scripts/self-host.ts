@@ -2,16 +2,12 @@
 //   node scripts/self-host.ts [--state DIR]     PORT, HOST and all settings from the environment or .dev.vars
 import path from "node:path";
 
-import { helpOf } from "./help.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions, runCommand } from "./options.ts";
 import { serveAlone } from "./serve/self-hosted.ts";
 
 const STATE_DEFAULT = path.join(".wrangler", "serve");
 
-try {
+await runCommand("serve", async () => {
   const { values } = readOptions(helpOf("serve"), { options: { state: { type: "string", default: STATE_DEFAULT } } });
   await serveAlone(values.state);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+});

@@ -4,9 +4,6 @@ import { SETTING_NAMES } from "../src/settings/settings.ts";
 
 /** Settings that the environment of this process gives, which win over those of files; an empty value counts as none. */
 export function overridesFromEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, process.env[name]] as const).filter((entry): entry is [string, string] =>
-      Boolean(entry[1]),
-    ),
-  );
+  const given = SETTING_NAMES.map((name) => [name, process.env[name] ?? ""] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ""));
 }

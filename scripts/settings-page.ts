@@ -9,6 +9,7 @@ import { DECLARED, SECTIONS, type Declared, type Setting } from "../src/settings
 import * as kinds from "../src/settings/kinds.ts";
 import { ROOMS_MAX } from "../src/settings/tokens/claims.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { markdownTable } from "./markdown-table.ts";
 import { TEXTS } from "./setting-texts.ts";
 
 const PAGE = path.join(PROJECT_ROOT, "docs/settings.md");
@@ -34,7 +35,7 @@ A limit of 0 means no limit, unless its meaning says otherwise. With \\*, the gu
 function settingsPage(): string {
   const sections = Object.entries(SECTIONS).map(([title, settings]) => {
     const rows = Object.entries<Setting>(settings).map(([key, setting]) => rowOf(setting, key as keyof Declared));
-    return `## ${title}\n\n${tableOf([["setting", "value", "default", "meaning"], ...rows])}\n`;
+    return `## ${title}\n\n${markdownTable([["setting", "value", "default", "meaning"], ...rows])}\n`;
   });
   return [
     INTRODUCTION,
@@ -92,22 +93,6 @@ function textOf(value: unknown): string {
   if (value === undefined) return "none";
   if (typeof value === "boolean") return value ? "`on`" : "`off`";
   return `\`${Array.isArray(value) ? value.join(",") : (value as string | number)}\``;
-}
-
-/** In the form that the formatter gives a table. */
-function tableOf(rows: ReadonlyArray<readonly string[]>): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const lineOf = (row: readonly string[], fill = " "): string =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(" | ")} |`;
-  const [head, ...body] = rows;
-  return [
-    lineOf(head!),
-    lineOf(
-      widths.map(() => ""),
-      "-",
-    ),
-    ...body.map((row) => lineOf(row)),
-  ].join("\n");
 }
 
 if (!process.argv.includes("--check")) writeFileSync(PAGE, settingsPage());

@@ -13,8 +13,7 @@ import { findPlanted, nameOf, openPlanted, SEEDS_FILE, type Found } from "../tes
 import type { Plan } from "../test/simulator/plan.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { exitOnStop } from "./stopping.ts";
-import { helpOf } from "./help.ts";
-import { readOptions } from "./options.ts";
+import { helpOf, readOptions } from "./options.ts";
 
 const PROGRESS_MS = 10_000;
 /** The plans of so many failures are shrunk. */

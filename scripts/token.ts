@@ -1,7 +1,7 @@
 // `npm run token`: prints a token for the local server, signed with its secret.
 import { tokenFrom } from "./command/token.ts";
-import { helpOf } from "./help.ts";
 import { readLocalSettings } from "./local-variables.ts";
+import { helpOf } from "./options.ts";
 
 try {
   console.log(await tokenFrom(process.argv.slice(2), () => readLocalSettings()));

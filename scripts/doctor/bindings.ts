@@ -1,4 +1,4 @@
-// Checks what the configuration binds: Durable Objects, the exports or migrations that make their classes, and queues. Called by examine.ts. It knows
+// Checks what the configuration binds: Durable Objects, the exports or migrations that make their classes, and queues. Called by command.ts. It knows
 // the names that the chat looks for; the options of createParley, which may name others, are code.
 import { CLASSES, DEAD_LETTERS, QUEUES, ROOM, type QueuePart } from "../chat-parts.ts";
 import type { Config, Consumer, Facts, Migration } from "./facts.ts";

@@ -3,9 +3,12 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";
 
-import { examine } from "./examine.ts";
-import { LEVELS, type Finding, type Level } from "./finding.ts";
+import { checkBindings } from "./bindings.ts";
+import { readFacts, Unreadable } from "./facts.ts";
+import { error, LEVELS, type Finding, type Level } from "./finding.ts";
 import { examineLive } from "./live.ts";
+import { checkRuntime } from "./runtime.ts";
+import { checkSettings } from "./settings.ts";
 
 const HELP = `Usage: npx parley-rooms doctor [FOLDER] [OPTIONS]
 
@@ -50,6 +53,18 @@ export async function doctor(args: readonly string[]): Promise<number> {
     values.json ? `${JSON.stringify({ ok: !isBad, findings }, undefined, 2)}\n` : textOf(findings),
     isBad ? 1 : 0,
   );
+}
+
+/** @returns the worst first */
+export async function examine(folder: string, environment?: string): Promise<Finding[]> {
+  try {
+    const facts = await readFacts(folder, environment);
+    const findings = [checkRuntime, checkBindings, checkSettings].flatMap((check) => check(facts));
+    return findings.toSorted((one, other) => LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level));
+  } catch (problem) {
+    if (problem instanceof Unreadable) return [error("project.unreadable", problem.message)];
+    throw problem;
+  }
 }
 
 function print(text: string, status: number): number {

@@ -1,4 +1,4 @@
-// All that the doctor knows of a project, read once. Called by examine.ts; the checks get it, and read nothing themselves. The project's own
+// All that the doctor knows of a project, read once. Called by command.ts; the checks get it, and read nothing themselves. The project's own
 // Wrangler reads the configuration, so that environments and defaults count as they do in a deployment. The project's code is not read.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-// Checks the runtime: compatibility date and flags, versions of packages, and the runtimes on this machine. Called by examine.ts.
+// Checks the runtime: compatibility date and flags, versions of packages, and the runtimes on this machine. Called by command.ts.
 import { satisfies } from "semver";
 
 import { COMPRESSING_FLAG, FLAG } from "../chat-parts.ts";

@@ -1,5 +1,5 @@
 // Checks the settings, by the declarations and rules that the Worker itself reads them with: as a deployment has them, and as they are on
-// this machine. Called by examine.ts. Secrets of a deployment cannot be seen from here.
+// this machine. Called by command.ts. Secrets of a deployment cannot be seen from here.
 import { compressionProblem } from "../../src/settings/compression-flags.ts";
 import { DECLARED, type Setting } from "../../src/settings/declared.ts";
 import { KEY_RULE, warningsOf } from "../../src/settings/setting-rules.ts";

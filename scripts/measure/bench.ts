@@ -6,18 +6,18 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { helpOf } from "../help.ts";
 import { PROJECT_ROOT, readChangedSettings } from "../local-variables.ts";
+import { markdownTable } from "../markdown-table.ts";
+import { choose, runCommand, whole } from "../options.ts";
 import { pinTo, requireProc } from "../process.ts";
+import { ProcessGroup } from "../process-group.ts";
 import { exitOnStop } from "../stopping.ts";
 import type { GeneratorJob } from "./generator.ts";
-import { choose, whole } from "./option-values.ts";
 import { installPeers, PARLEY_SETTINGS, PEERS, PEERS_DIR, startPeer, type Peer } from "./peers.ts";
 import type { Reading } from "./reading.ts";
-import { FILE_OPTIONS, filesFrom, writeFiles, type Files } from "./report.ts";
+import { FILE_OPTIONS, requireWritable, writeFiles, type Files, type Report } from "./report.ts";
 import { quick, SCENARIOS, type Scenario } from "./scenarios.ts";
-import { Process } from "./spawn.ts";
-import { rowsOf, tableOf } from "./table.ts";
+import { rowsOf } from "./table.ts";
 import { firstShare, judge, nextShare, percent, type Outcome } from "./verdict.ts";
 
 const ROUNDS_USUAL = 3;
@@ -36,73 +36,66 @@ interface Wishes extends Files {
 type Attempt = Pick<Outcome, "verdict" | "reason" | "reading" | "rateShare">;
 
 exitOnStop();
-try {
+await runCommand("bench", async () => {
   requireProc("npm run bench");
   await bench(readWishes());
-  process.exit(0);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+  return 0;
+});
 
 function readWishes(): Wishes {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { ...FILE_OPTIONS, rounds: { type: "string" }, quick: { type: "boolean" }, peers: { type: "string" } },
-    });
-    const names = choose("scenario", positionals, [...new Set(SCENARIOS.map(({ name }) => name))]);
-    const scenarios = SCENARIOS.filter(({ name }) => names.includes(name));
-    return {
-      ...filesFrom(values),
-      scenarios: values.quick ? scenarios.map(quick) : scenarios,
-      peers: choose(
-        "peer",
-        values.peers?.split(",") ?? [],
-        PEERS.map(({ name }) => name),
-      ),
-      rounds: whole(values, "rounds", values.quick ? 1 : ROUNDS_USUAL, 1, ROUNDS_MAX),
-    };
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${helpOf("bench")}`, { cause: error });
-  }
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { ...FILE_OPTIONS, rounds: { type: "string" }, quick: { type: "boolean" }, peers: { type: "string" } },
+  });
+  const names = choose("scenario", positionals, [...new Set(SCENARIOS.map(({ name }) => name))]);
+  const scenarios = SCENARIOS.filter(({ name }) => names.includes(name));
+  const allPeers = PEERS.map(({ name }) => name);
+  return {
+    json: values.json,
+    html: values.html,
+    scenarios: values.quick ? scenarios.map(quick) : scenarios,
+    peers: choose("peer", values.peers?.split(",") ?? [], allPeers),
+    rounds: whole(values, "rounds", values.quick ? 1 : ROUNDS_USUAL, 1, ROUNDS_MAX),
+  };
 }
 
 async function bench({ scenarios, peers, rounds, ...files }: Wishes): Promise<void> {
+  requireWritable(files);
+  const outcomes: Outcome[] = [];
   const peersOf = (scenario: Scenario): Peer[] =>
     scenario.peers.filter((name) => peers.includes(name)).map((name) => PEERS.find((peer) => peer.name === name)!);
+  const tableOf = (scenario: Scenario): string[][] =>
+    rowsOf(scenario, outcomes, new Map(peersOf(scenario).map(({ name, title }) => [name, title])));
   if (scenarios.flatMap(peersOf).some(({ server }) => server.startsWith("socketio"))) await installPeers();
   const machine = describeMachine();
   console.log(machine.lines.join("\n"));
-  const outcomes: Outcome[] = [];
   for (const scenario of scenarios) {
-    const titles = new Map(peersOf(scenario).map(({ name, title }) => [name, title]));
+    const compared = peersOf(scenario);
     const heldShares = new Map<string, number>();
     for (let round = 1; round <= (scenario.isOnce ? 1 : rounds); round++) {
       // Interleaved, so that other load on the machine hits every server alike.
-      for (const peer of peersOf(scenario)) {
+      for (const peer of compared) {
         const attempts = await measure(scenario, peer, heldShares.get(peer.name));
         heldShares.set(peer.name, attempts.at(-1)!.rateShare);
         for (const attempt of attempts) {
           outcomes.push({ run: scenario.label, peer: peer.name, round, ...attempt });
           console.error(progressOf(outcomes.at(-1)!));
         }
+        const measured = scenarios.filter(({ label }) => outcomes.some(({ run }) => run === label));
+        const sections = measured.map((one) => ({ title: one.question, table: tableOf(one) }));
         // After each run: a bench that is interrupted keeps its results so far.
-        writeFiles(files, reportOf(scenarios, peersOf, machine, outcomes));
+        writeFiles(files, reportOf(sections, machine, outcomes));
       }
     }
-    if (titles.size > 0)
-      console.log(`\n${scenario.question}\n\n${tableOf(scenario.label, scenario.columns, outcomes, titles)}`);
+    if (compared.length > 0) console.log(`\n${scenario.question}\n\n${markdownTable(tableOf(scenario))}`);
   }
 }
 
 function reportOf(
-  scenarios: readonly Scenario[],
-  peersOf: (scenario: Scenario) => Peer[],
-  machine: ReturnType<typeof describeMachine>,
+  sections: Report["sections"],
+  { lines, ...machine }: ReturnType<typeof describeMachine>,
   outcomes: readonly Outcome[],
-) {
-  const { lines, ...facts } = machine;
+): Report {
   // Rows of seconds are those of one run; a bench has hundreds.
   const slim = outcomes.map(({ reading, ...outcome }) => ({
     ...outcome,
@@ -111,18 +104,8 @@ function reportOf(
   return {
     title: "Parley beside its peers",
     subtitle: lines.join("; "),
-    sections: scenarios
-      .filter(({ label }) => outcomes.some(({ run }) => run === label))
-      .map((scenario) => ({
-        title: scenario.question,
-        table: rowsOf(
-          scenario.label,
-          scenario.columns,
-          outcomes,
-          new Map(peersOf(scenario).map(({ name, title }) => [name, title])),
-        ),
-      })),
-    data: { machine: facts, outcomes: slim },
+    sections,
+    data: { machine, outcomes: slim },
   };
 }
 
@@ -151,23 +134,24 @@ async function attemptOnce(scenario: Scenario, peer: Peer, share: number): Promi
 async function generate({ workload }: Scenario, peer: Peer, share: number): Promise<Reading> {
   const server = await startPeer(peer, workload);
   const { origin, pathTemplate, isParley, pids, jwtSecret } = server;
-  const generator = new Process({ args: [process.execPath, GENERATOR], core: GENERATOR_CORE });
-  try {
-    const postsPerUserPerSecond = workload.postsPerUserPerSecond * share;
-    const job: GeneratorJob = {
-      isParley,
-      pids,
-      server: peer.name,
-      place: { origin, pathTemplate, prefix: "bench" },
-      workload: { ...workload, own: peer.isOwn ? 1 : 0, bundles: peer.bundles ?? false, postsPerUserPerSecond },
-      ...(jwtSecret && { jwtSecret }),
-    };
-    generator.write(JSON.stringify(job));
-    const seconds = workload.users / workload.connectsPerSecond + workload.warmUpSeconds + workload.seconds;
-    return JSON.parse(await generator.result((seconds + EXTRA_SECONDS_MAX) * 1000)) as Reading;
-  } finally {
-    await Promise.all([generator.stop(), server.stop()]);
-  }
+  const postsPerUserPerSecond = workload.postsPerUserPerSecond * share;
+  const job: GeneratorJob = {
+    isParley,
+    pids,
+    server: peer.name,
+    place: { origin, pathTemplate, prefix: "bench" },
+    workload: { ...workload, own: peer.isOwn ? 1 : 0, bundles: peer.bundles ?? false, postsPerUserPerSecond },
+    ...(jwtSecret && { jwtSecret }),
+  };
+  const generator = new ProcessGroup({ args: [GENERATOR], core: GENERATOR_CORE, input: JSON.stringify(job) });
+  const seconds = workload.users / workload.connectsPerSecond + workload.warmUpSeconds + workload.seconds;
+  const timer = setTimeout(() => generator.killAll(), (seconds + EXTRA_SECONDS_MAX) * 1000);
+  const code = await generator.exit();
+  clearTimeout(timer);
+  await server.stop();
+  if (code === "SIGKILL") throw new Error(`the generator was not done ${EXTRA_SECONDS_MAX} s after its time`);
+  if (code !== 0) throw new Error(`the generator failed: ${generator.output}`);
+  return JSON.parse(generator.stdout) as Reading;
 }
 
 function progressOf({ run, peer, round, rateShare, verdict, reason }: Outcome): string {

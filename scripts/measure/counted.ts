@@ -1,23 +1,22 @@
 // Events that a bill is made of, as the server counts them: read from `/metrics` before and after a run. Called by run.ts.
 
-/** A counted event, and the metrics or series of which it is the sum. Series that the server does not expose are left out. */
-const METRIC_OF = {
-  posts: ["parley_messages_posted_total"],
-  commits: ["parley_commit_batch_messages_count"],
-  rowsWritten: ["parley_rows_written_total"],
-  alarms: ["parley_alarms_set_total"],
-  upgrades: ["parley_connections_opened_total"],
+/** Counted events by name, each with its metric or series. */
+const SERIES = {
+  posts: "parley_messages_posted_total",
+  commits: "parley_commit_batch_messages_count",
+  rowsWritten: "parley_rows_written_total",
+  alarms: "parley_alarms_set_total",
+  upgrades: "parley_connections_opened_total",
   // Packets by long-polling are billed as requests.
-  framesIn: ['parley_frames_received_total{transport="websocket"}'],
-  reports: ["parley_lobby_reports_total"],
-  awakeSeconds: ["parley_room_awake_seconds_total"],
-} as const satisfies Record<string, readonly string[]>;
+  framesIn: 'parley_frames_received_total{transport="websocket"}',
+  reports: "parley_lobby_reports_total",
+  awakeSeconds: "parley_room_awake_seconds_total",
+};
 
-type CountedName = keyof typeof METRIC_OF;
-type Counted = Partial<Record<CountedName, number>>;
+type Counted = Partial<Record<keyof typeof SERIES, number>>;
 
 /** Each series, and the sum of all series of each metric, in the Prometheus text format 0.0.4. */
-export function sumsOf(text: string): Map<string, number> {
+function sumsOf(text: string): Map<string, number> {
   const sums = new Map<string, number>();
   for (const line of text.split("\n")) {
     const [, name, labels = "", value] = /^([a-zA-Z_:][\w:]*)(\{.*\})?\s+(\S+)/.exec(line) ?? [];
@@ -28,16 +27,11 @@ export function sumsOf(text: string): Map<string, number> {
   return sums;
 }
 
-/** The events between two scrapes. */
+/** The events between two scrapes. Series that the server does not expose are left out. */
 export function countedBetween(before: string, after: string): Counted {
   const [earlier, later] = [sumsOf(before), sumsOf(after)];
-  const counted: Counted = {};
-  for (const [name, metrics] of Object.entries(METRIC_OF) as Array<[CountedName, readonly string[]]>) {
-    const known = metrics.filter((metric) => later.has(metric));
-    if (known.length === 0) continue;
-    counted[name] = known.reduce((sum, metric) => sum + later.get(metric)! - (earlier.get(metric) ?? 0), 0);
-  }
-  return counted;
+  const known = Object.entries(SERIES).filter(([, series]) => later.has(series));
+  return Object.fromEntries(known.map(([name, series]) => [name, later.get(series)! - (earlier.get(series) ?? 0)]));
 }
 
 /** @returns `undefined` if the server shows no metrics with this token */

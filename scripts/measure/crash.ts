@@ -3,17 +3,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { helpOf } from "../help.ts";
+import { runCommand, whole } from "../options.ts";
+import type { ProcessGroup } from "../process-group.ts";
 import { seededRandom } from "../random.ts";
 import { exitOnStop } from "../stopping.ts";
 import { holdsWithin, type Crowd } from "./crowd.ts";
-import { whole } from "./option-values.ts";
-import { HOST, newPlace, PARLEY, spawnParley, type Place } from "./peers.ts";
+import { forgetPlace, HOST, newPlace, PARLEY, spawnParley, type Place } from "./peers.ts";
 import { faultsIn, type Workload } from "./reading.ts";
-import { FILE_OPTIONS, filesFrom, textOf, writeFiles, type Files } from "./report.ts";
+import { FILE_OPTIONS, requireWritable, textOf, writeFiles, type Files } from "./report.ts";
 import { reportOf } from "./run-report.ts";
 import { Run } from "./run.ts";
-import { forgetStateDir, type Process } from "./spawn.ts";
 import { signed } from "./tokens.ts";
 
 const ROUNDS_USUAL = 50;
@@ -25,6 +24,8 @@ const LOAD_MS_SPREAD = 2500;
 const STARTING_MS_SPREAD = 4000;
 const RECOVERING_MS_SPREAD = 1500;
 const CONNECTED_MS_MAX = 180_000;
+/** 1 says that a promise was broken. */
+const EXIT_FAILED = 2;
 
 /** Of each room's four members two are client libraries; half of each kind speak as Parley's own client, which repeats unanswered posts. */
 const WORKLOAD: Workload = {
@@ -41,69 +42,40 @@ const WORKLOAD: Workload = {
 };
 
 /** The server that is killed: always at the same address and over the same folder. */
-class Victim {
-  readonly origin: string;
-  readonly #place: Place;
-  #process: Process | undefined;
-
-  constructor(place: Place) {
-    this.origin = `http://${HOST}:${place.port}`;
-    this.#place = place;
-  }
-
+function victimAt(place: Place) {
+  let server: ProcessGroup | undefined;
   /** Starts it, without waiting for it. */
-  spawn(): Process {
-    return (this.#process = spawnParley(this.#place));
-  }
-
-  async start(): Promise<void> {
-    await this.spawn().prints(/Ready on/);
-  }
-
-  async kill(): Promise<void> {
-    await this.#process?.stop();
-  }
-
-  async forget(): Promise<void> {
-    await this.kill();
-    forgetStateDir(this.#place.stateDir);
-  }
+  const spawn = (): ProcessGroup => (server = spawnParley(place));
+  return { spawn, start: () => spawn().prints(/Ready on/), kill: async () => server?.kill() };
 }
 
 // However it ends, the server that it started ends with it.
 exitOnStop();
-try {
-  process.exit((await crash(readWishes())) ? 0 : 1);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(2);
-}
+await runCommand("crash", async () => ((await crash(readWishes())) ? 0 : 1), EXIT_FAILED);
 
 function readWishes(): Files & { readonly rounds: number; readonly seed: number } {
-  try {
-    const { values } = parseArgs({
-      options: { ...FILE_OPTIONS, rounds: { type: "string" }, seed: { type: "string" } },
-    });
-    const seed = Math.floor(Math.random() * SEED_MAX);
-    return {
-      ...filesFrom(values),
-      rounds: whole(values, "rounds", ROUNDS_USUAL, 1, ROUNDS_MAX),
-      seed: whole(values, "seed", seed, 0, SEED_MAX),
-    };
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${helpOf("crash")}`, { cause: error });
-  }
+  const { values } = parseArgs({
+    options: { ...FILE_OPTIONS, rounds: { type: "string" }, seed: { type: "string" } },
+  });
+  return {
+    json: values.json,
+    html: values.html,
+    rounds: whole(values, "rounds", ROUNDS_USUAL, 1, ROUNDS_MAX),
+    seed: whole(values, "seed", Math.floor(Math.random() * SEED_MAX), 0, SEED_MAX),
+  };
 }
 
 /** @returns whether all promises held */
 async function crash({ rounds, seed, ...files }: ReturnType<typeof readWishes>): Promise<boolean> {
+  requireWritable(files);
   console.log(`${rounds} rounds, seed ${seed}`);
-  const victim = new Victim(await newPlace());
+  const folder = await newPlace();
+  const victim = victimAt(folder);
   const random = seededRandom(seed);
   try {
     await victim.start();
     const { pathTemplate, isParley, jwtSecret } = PARLEY;
-    const place = { origin: victim.origin, pathTemplate, prefix: "crashed" };
+    const place = { origin: `http://${HOST}:${folder.port}`, pathTemplate, prefix: "crashed" };
     const job = { workload: WORKLOAD, place, isParley, pids: [], server: "npm run serve" };
     const disturb = async (crowd: Crowd): Promise<void> => {
       for (let round = 1; round <= rounds; round++)
@@ -120,12 +92,13 @@ async function crash({ rounds, seed, ...files }: ReturnType<typeof readWishes>):
     writeFiles(files, judged);
     return wrong === 0;
   } finally {
-    await victim.forget();
+    await victim.kill();
+    forgetPlace(folder);
   }
 }
 
 /** Kills the server under load; in half of the rounds once more, while it starts or while members come back. */
-async function killOnce(victim: Victim, crowd: Crowd, random: () => number): Promise<string> {
+async function killOnce(victim: ReturnType<typeof victimAt>, crowd: Crowd, random: () => number): Promise<string> {
   await pause(LOAD_MS_MIN + random() * LOAD_MS_SPREAD);
   await victim.kill();
   const kills = ["killed under load"];

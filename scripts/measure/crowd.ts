@@ -1,4 +1,5 @@
 // All members of a run: who they are, how they connect, and when they post. Called by run.ts.
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { openFilesMax } from "../process.ts";
@@ -70,17 +71,12 @@ export function seatsFor({ users, rooms, own, polling, library, bundles = false 
 /** Low-discrepancy numbers from 0 to 1: any share of them is met by any stretch of them. */
 const spread = (index: number): number => (index * GOLDEN) % 1;
 
-export async function withTokens(seats: readonly Seat[], tokenFor: TokenFor): Promise<Seat[]> {
-  const tokened = [...seats];
-  const waiting = seats.entries();
-  const fill = async (): Promise<void> => {
-    for (const [index, seat] of waiting) {
-      const token = await tokenFor(seat.user);
-      if (token !== undefined) tokened[index] = { ...seat, token };
-    }
+export function withTokens(seats: readonly Seat[], tokenFor: TokenFor): Promise<Seat[]> {
+  const withToken = async (seat: Seat): Promise<Seat> => {
+    const token = await tokenFor(seat.user);
+    return token === undefined ? seat : { ...seat, token };
   };
-  await Promise.all(Array.from({ length: TOKENS_AT_ONCE }, fill));
-  return tokened;
+  return Readable.from(seats).map(withToken, { concurrency: TOKENS_AT_ONCE }).toArray();
 }
 
 export class Crowd {
@@ -141,10 +137,10 @@ export class Crowd {
     const { rooms, postsPerUserPerSecond, isMonologue } = this.#workload;
     // The first members are the first of each room.
     const speakers = isMonologue ? this.members.slice(0, rooms) : this.members;
-    const arrivals = new Arrivals(speakers.length * postsPerUserPerSecond, speakers.length, nowUs(), Math.random);
+    const next = arrivals(speakers.length * postsPerUserPerSecond, speakers.length, nowUs(), Math.random);
     this.#posting = setInterval(() => {
       const us = nowUs();
-      for (let due = arrivals.take(us); due; due = arrivals.take(us)) this.#post(speakers[due.user]!, due.dueUs);
+      for (let due = next(us); due; due = next(us)) this.#post(speakers[due.user]!, due.dueUs);
     }, TICK_MS);
   }
 
@@ -174,32 +170,20 @@ export class Crowd {
   }
 }
 
-/** Many independent users together are a Poisson process; each of its events is of a random user. */
-export class Arrivals {
-  readonly #perSecond: number;
-  readonly #users: number;
-  readonly #random: () => number;
-  #nextUs: number;
-
-  /** @param random from 0 to below 1 */
-  constructor(perSecond: number, users: number, fromUs: number, random: () => number) {
-    this.#perSecond = perSecond;
-    this.#users = users;
-    this.#random = random;
-    this.#nextUs = fromUs + this.#pauseUs();
-  }
-
-  /** @returns the next one that is due, or `undefined` */
-  take(us: number): { user: number; dueUs: number } | undefined {
-    if (!(this.#nextUs <= us)) return undefined;
-    const dueUs = this.#nextUs;
-    this.#nextUs += this.#pauseUs();
-    return { user: Math.trunc(this.#random() * this.#users), dueUs };
-  }
-
-  #pauseUs(): number {
-    return (-Math.log(1 - this.#random()) / this.#perSecond) * US_PER_SECOND;
-  }
+/**
+ * Many independent users together are a Poisson process; each of its events is of a random user.
+ * @param random from 0 to below 1
+ * @returns the next one that is due at a moment, or `undefined`
+ */
+export function arrivals(perSecond: number, users: number, fromUs: number, random: () => number) {
+  const pauseUs = (): number => (-Math.log(1 - random()) / perSecond) * US_PER_SECOND;
+  let nextUs = fromUs + pauseUs();
+  return (us: number): { user: number; dueUs: number } | undefined => {
+    if (!(nextUs <= us)) return undefined;
+    const dueUs = nextUs;
+    nextUs += pauseUs();
+    return { user: Math.trunc(random() * users), dueUs };
+  };
 }
 
 /** @returns whether it held in time */

@@ -1,4 +1,5 @@
 // After a run: is everything that was acked or shown in the rooms' histories, once, at the place that was named? Called by run.ts.
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { CODE_OF_OTHERS, type Places, type Span } from "./ledger.ts";
@@ -30,7 +31,7 @@ interface Page {
   readonly error?: { readonly code: string; readonly retryAfterMs?: number };
 }
 
-export interface RoomToCheck {
+interface RoomToCheck {
   /** The members whose place the check takes to read the history: the first one that the room admits. */
   readonly seats: readonly Seat[];
   readonly places: Places;
@@ -51,21 +52,18 @@ const deaf: Observer = {
 export async function checkHistories(run: string, rooms: readonly RoomToCheck[]): Promise<HistoryVerdict> {
   let [absent, messages, checked, unread] = [0, 0, 0, 0];
   let problem: string | undefined;
-  const waiting = rooms.values();
-  const check = async (): Promise<void> => {
-    for (const { seats, places } of waiting) {
-      try {
-        const stored = await readHistory(await enter(seats, run), run, places.span);
-        absent += places.absentIn(stored);
-        messages += [...stored.values()].filter((code) => code !== CODE_OF_OTHERS).length;
-        checked++;
-      } catch (error) {
-        unread++;
-        problem ??= `${seats[0]!.room}: ${(error as Error).message}`;
-      }
+  const check = async ({ seats, places }: RoomToCheck): Promise<void> => {
+    try {
+      const stored = await readHistory(await enter(seats, run), run, places.span);
+      absent += places.absentIn(stored);
+      messages += [...stored.values()].filter((code) => code !== CODE_OF_OTHERS).length;
+      checked++;
+    } catch (error) {
+      unread++;
+      problem ??= `${seats[0]!.room}: ${(error as Error).message}`;
     }
   };
-  await Promise.all(Array.from({ length: ROOMS_AT_ONCE }, check));
+  await Readable.from(rooms).forEach(check, { concurrency: ROOMS_AT_ONCE });
   return { absent, messages, rooms: checked, unread, ...(problem !== undefined && { problem }) };
 }
 

@@ -2,10 +2,10 @@
 import { parseArgs } from "node:util";
 
 import { isRoomName } from "../../src/protocol/room-name.ts";
+import { number, UsageError, whole, type Values } from "../options.ts";
 import { PAYLOAD_BYTES_MIN, ROOMS_MAX, USERS_MAX } from "./mark.ts";
-import { number, whole, type Values } from "./option-values.ts";
 import type { Workload } from "./reading.ts";
-import { FILE_OPTIONS } from "./report.ts";
+import { FILE_OPTIONS, type Files } from "./report.ts";
 import type { Tokens } from "./tokens.ts";
 
 const RATE_MAX = 1000;
@@ -14,24 +14,22 @@ const PAYLOAD_BYTES_MAX = 60_000;
 const ROOM_NAME_CHARS_MAX = 64;
 const PID_MAX = 2 ** 31;
 
-export interface LoadArguments {
+export interface LoadArguments extends Files {
   /** The server of `npm start` if absent. */
-  readonly url?: string;
+  readonly url: string | undefined;
   /** Of another Socket.IO server. */
-  readonly pathTemplate?: string;
+  readonly pathTemplate: string | undefined;
   readonly prefix: string;
   readonly workload: Workload;
   readonly tokens: Tokens;
-  readonly pid?: number;
+  readonly pid: number | undefined;
   /** Whether to read the server's counters, which takes until its rooms have reported. */
   readonly asksCounts: boolean;
-  readonly metricsToken?: string;
+  readonly metricsToken: string | undefined;
   readonly deletesRooms: boolean;
-  readonly json?: string;
-  readonly html?: string;
 }
 
-/** @throws Error with the wrong argument, and its allowed values */
+/** @throws UsageError with the wrong argument, and its allowed values */
 export function readArguments(args: readonly string[]): LoadArguments {
   const names = ["url", "path", "users", "rooms", "room-prefix", "shim", "polling", "real", "rate", "duration"];
   const more = ["connect-rate", "payload", "token-secret", "tokens", "pid", "metrics-token"];
@@ -46,26 +44,26 @@ export function readArguments(args: readonly string[]): LoadArguments {
   const values = parsed.values as Values;
   const { url, path, json, html, "metrics-token": metricsToken } = parsed.values as Record<string, string | undefined>;
   if (url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(url))
-    throw new Error(`--url must be like http://127.0.0.1:8787, without a path, not "${url}".`);
+    throw new UsageError(`--url must be like http://127.0.0.1:8787, without a path, not "${url}".`);
   return {
-    ...(url !== undefined && { url: url.replace(/\/$/, "") }),
-    ...(path !== undefined && { pathTemplate: path }),
+    url: url?.replace(/\/$/, ""),
+    pathTemplate: path,
     prefix: roomPrefix(String(values["room-prefix"] ?? "load")),
     workload: workloadFrom(values),
     tokens: tokensFrom(values),
     asksCounts: values["counts"] === true,
     deletesRooms: values["clean"] === true,
-    ...(values["pid"] !== undefined && { pid: whole(values, "pid", 1, 1, PID_MAX) }),
-    ...(metricsToken !== undefined && { metricsToken }),
-    ...(json !== undefined && { json }),
-    ...(html !== undefined && { html }),
+    pid: values["pid"] === undefined ? undefined : whole(values, "pid", 1, 1, PID_MAX),
+    metricsToken,
+    json,
+    html,
   };
 }
 
 function workloadFrom(values: Values): Workload {
   const users = whole(values, "users", 100, 1, USERS_MAX);
   const [own, polling] = [number(values, "shim", 0, 0, 1), number(values, "polling", 0, 0, 1)];
-  if (own + polling > 1) throw new Error("--shim and --polling must not exceed 1 together.");
+  if (own + polling > 1) throw new UsageError("--shim and --polling must not exceed 1 together.");
   return {
     users,
     rooms: Math.min(users, whole(values, "rooms", 10, 1, ROOMS_MAX)),
@@ -83,7 +81,7 @@ function workloadFrom(values: Values): Workload {
 function tokensFrom(values: Values): Tokens {
   const { "token-secret": secret, tokens: file, guest } = values as Record<string, string | undefined>;
   if ([secret, file, guest].filter(Boolean).length > 1)
-    throw new Error("Only one of --token-secret, --tokens and --guest can be given.");
+    throw new UsageError("Only one of --token-secret, --tokens and --guest can be given.");
   if (secret) return { kind: "secret", secret };
   if (file) return { kind: "file", file };
   return guest ? { kind: "guest" } : { kind: "usual" };
@@ -92,6 +90,6 @@ function tokensFrom(values: Values): Tokens {
 /** A prefix of room names: the run appends a number. */
 function roomPrefix(prefix: string): string {
   if (!isRoomName(`${prefix}-${ROOMS_MAX}`))
-    throw new Error(`--room-prefix "${prefix}" makes no room names of at most ${ROOM_NAME_CHARS_MAX} characters.`);
+    throw new UsageError(`--room-prefix "${prefix}" makes no room names of at most ${ROOM_NAME_CHARS_MAX} characters.`);
   return prefix;
 }

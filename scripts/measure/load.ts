@@ -1,13 +1,13 @@
 // `npm run load`: puts a server of this project, or another Socket.IO server, under load. docs/load.md explains it and its report.
 import { existsSync } from "node:fs";
 
-import { helpOf } from "../help.ts";
+import { runCommand } from "../options.ts";
 import { readPort } from "../port.ts";
 import { EXIT_INTERRUPTED, onStop } from "../stopping.ts";
 import type { TokenFor } from "./crowd.ts";
 import { readArguments, type LoadArguments } from "./load-arguments.ts";
 import { progressOn } from "./progress.ts";
-import { filesFrom, textOf, writeFiles } from "./report.ts";
+import { requireWritable, textOf, writeFiles } from "./report.ts";
 import { Run } from "./run.ts";
 import { reportOf } from "./run-report.ts";
 import { tokenSource } from "./tokens.ts";
@@ -18,25 +18,12 @@ const HEALTH_MS_MAX = 5000;
 /** A terminal tells its Ctrl-C to every process of the command: the same one may arrive twice. */
 const SAME_INTERRUPT_MS = 1000;
 
-try {
-  process.exit(await load(readWishes()));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
-
-function readWishes(): LoadArguments {
-  try {
-    return readArguments(process.argv.slice(2));
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${helpOf("load")}`, { cause: error });
-  }
-}
+await runCommand("load", () => load(readArguments(process.argv.slice(2))));
 
 /** @returns the exit code */
 async function load(wishes: LoadArguments): Promise<number> {
   const { url, pathTemplate = PATH_TEMPLATE, prefix, workload, pid } = wishes;
-  const files = filesFrom(wishes);
+  requireWritable(wishes);
   if (pid !== undefined && !existsSync(`/proc/${pid}`)) throw new Error(`There is no process ${pid} to watch.`);
   const interrupt = onInterrupt();
   const origin = url ?? `http://127.0.0.1:${readPort(process.env["PORT"])}`;
@@ -56,7 +43,7 @@ async function load(wishes: LoadArguments): Promise<number> {
   if (wishes.deletesRooms) await deleteRooms(origin, wishes, tokenFor);
   const report = reportOf(`Load test of ${origin}`, reading);
   console.log(textOf(report));
-  writeFiles(files, report);
+  writeFiles(wishes, report);
   return { clean: 0, faults: 1, incomplete: 1, interrupted: EXIT_INTERRUPTED }[reading.outcome];
 }
 

@@ -1,14 +1,15 @@
 // The servers that the bench compares, as data, and how they start. All do the same visible job; Parley also stores. Called by bench.ts and
-// crash.ts.
+// crash.ts, and by the screenshots for a server of theirs.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { freePort } from "../port.ts";
+import { ProcessGroup } from "../process-group.ts";
 import type { Workload } from "./reading.ts";
-import { forgetStateDir, newStateDir, Process } from "./spawn.ts";
 
 export const HOST = "127.0.0.1";
 const SERVER_CORE = 0;
@@ -35,7 +36,7 @@ export interface Peer {
   readonly title: string;
   readonly server: "parley" | "bare-object" | "class-object" | "stock-object" | "socketio" | "socketio-bun";
   /** Whether its clients speak the dialect of Parley's own. */
-  readonly isOwn: boolean;
+  readonly isOwn?: true;
   /** Whether its clients take the events of a turn in one. */
   readonly bundles?: true;
   /** Of Parley, besides those above, for a room of so many members. */
@@ -43,53 +44,35 @@ export interface Peer {
 }
 
 export const PEERS: readonly Peer[] = [
-  { name: "socketio-ws", title: "Socket.IO on Node (ws): in memory", server: "socketio", isOwn: false },
-  { name: "parley", title: "Parley, stock clients: stores every message", server: "parley", isOwn: false },
+  { name: "socketio-ws", title: "Socket.IO on Node (ws): in memory", server: "socketio" },
+  { name: "parley", title: "Parley, stock clients: stores every message", server: "parley" },
   {
     name: "parley-bundles",
     title: "Parley, stock clients with bundles: stores every message",
     server: "parley",
-    isOwn: false,
     bundles: true,
   },
   { name: "parley-shim", title: "Parley, its own client: stores every message", server: "parley", isOwn: true },
-  { name: "socketio-bun", title: "Socket.IO on Bun (bun-engine): in memory", server: "socketio-bun", isOwn: false },
-  {
-    name: "bare-object",
-    title: "ceiling: bare Durable Object, a frame per message; in memory",
-    server: "bare-object",
-    isOwn: false,
-  },
+  { name: "socketio-bun", title: "Socket.IO on Bun (bun-engine): in memory", server: "socketio-bun" },
+  { name: "bare-object", title: "ceiling: bare Durable Object, a frame per message; in memory", server: "bare-object" },
   {
     name: "bare-batches",
     title: "ceiling: bare Durable Object, a frame per batch; in memory",
     server: "bare-object",
     isOwn: true,
   },
-  {
-    name: "class-object",
-    title: "a class of parley-rooms/socketio: in memory",
-    server: "class-object",
-    isOwn: false,
-  },
-  {
-    name: "stock-object",
-    title: "Socket.IO on an object: in memory",
-    server: "stock-object",
-    isOwn: false,
-  },
+  { name: "class-object", title: "a class of parley-rooms/socketio: in memory", server: "class-object" },
+  { name: "stock-object", title: "Socket.IO on an object: in memory", server: "stock-object" },
   {
     name: "one-object",
     title: "Parley, one object with all members",
     server: "parley",
-    isOwn: false,
     settingsFor: (users) => ({ MAX_MEMBERS: String(users), MAX_SHARDS: "0" }),
   },
   {
     name: "shards",
     title: "Parley, a room and eight shards",
     server: "parley",
-    isOwn: false,
     settingsFor: (users) => ({ MAX_MEMBERS: String(Math.ceil(users / 9)), MAX_SHARDS: "8" }),
   },
 ];
@@ -108,11 +91,8 @@ export async function startPeer({ server, settingsFor }: Peer, { users, breaks }
   // Parley always lets a client recover its session.
   const flags = breaks ? ["--recovery"] : [];
   switch (server) {
-    case "parley": {
-      const place = await newPlace();
-      const running = await whenReady(spawnParley(place, settingsFor?.(users), SERVER_CORE), place);
-      return { ...running, ...PARLEY };
-    }
+    case "parley":
+      return startParley(settingsFor?.(users), SERVER_CORE);
     case "bare-object":
     case "class-object":
     case "stock-object": {
@@ -120,9 +100,9 @@ export async function startPeer({ server, settingsFor }: Peer, { users, breaks }
       return whenReady(spawnOnPort([path.join("measure", "object-server.ts"), server], place, {}, SERVER_CORE), place);
     }
     case "socketio":
-      return startListening([process.execPath, path.join(PEERS_DIR, "socketio.js"), ...flags]);
+      return startListening({ args: [path.join(PEERS_DIR, "socketio.js"), ...flags] });
     case "socketio-bun":
-      return startListening([BUN, path.join(PEERS_DIR, "socketio-bun.js"), ...flags]);
+      return startListening({ program: BUN, args: [path.join(PEERS_DIR, "socketio-bun.js"), ...flags] });
   }
 }
 
@@ -131,8 +111,35 @@ export interface Place {
   readonly stateDir: string;
 }
 
+/** Each has a folder for its state, which goes with the server, or with this process. */
+export async function newPlace(): Promise<Place> {
+  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-measure-"));
+  stateDirs.add(stateDir);
+  return { port: await freePort(HOST), stateDir };
+}
+
+export function forgetPlace({ stateDir }: Place): void {
+  rmSync(stateDir, { recursive: true, force: true });
+  stateDirs.delete(stateDir);
+}
+
+const stateDirs = new Set<string>();
+process.once("exit", () => {
+  for (const stateDir of stateDirs) rmSync(stateDir, { recursive: true, force: true });
+});
+
+/** @param settings besides those of the bench */
+export async function startParley(settings?: Readonly<Record<string, string>>, core?: number): Promise<RunningServer> {
+  const place = await newPlace();
+  return { ...(await whenReady(spawnParley(place, settings, core), place)), ...PARLEY };
+}
+
 /** `npm run serve`, which is ready when it prints `Ready on`. */
-export function spawnParley(place: Place, settings: Readonly<Record<string, string>> = {}, core?: number): Process {
+export function spawnParley(
+  place: Place,
+  settings: Readonly<Record<string, string>> = {},
+  core?: number,
+): ProcessGroup {
   return spawnOnPort(["self-host.ts"], place, { ...PARLEY_SETTINGS, JWT_SECRET: SECRET, ...settings }, core);
 }
 
@@ -142,31 +149,33 @@ function spawnOnPort(
   { port, stateDir }: Place,
   env: Readonly<Record<string, string>>,
   core?: number,
-): Process {
-  return new Process({
-    args: [process.execPath, path.join(PROJECT_ROOT, "scripts", script), ...args, "--state", stateDir],
+): ProcessGroup {
+  return new ProcessGroup({
+    args: [path.join(PROJECT_ROOT, "scripts", script), ...args, "--state", stateDir],
     env: { ...env, HOST, PORT: String(port) },
-    ...(core !== undefined && { core }),
+    core,
   });
 }
 
-export const newPlace = async (): Promise<Place> => ({ port: await freePort(HOST), stateDir: newStateDir() });
-
 /** Servers that choose their port and print it. */
-function startListening(args: readonly string[]): Promise<RunningServer> {
-  return whenReady(new Process({ args, core: SERVER_CORE, env: { NODE_ENV: "production" } }));
+function startListening(command: {
+  readonly program?: string;
+  readonly args: readonly string[];
+}): Promise<RunningServer> {
+  return whenReady(new ProcessGroup({ ...command, core: SERVER_CORE, env: { NODE_ENV: "production" } }));
 }
 
 /** A server that does not come up leaves nothing behind. @param place if it was given one */
-async function whenReady(one: Process, place?: Place): Promise<RunningServer> {
+async function whenReady(group: ProcessGroup, place?: Place): Promise<RunningServer> {
   const stop = async (): Promise<void> => {
-    await one.stop();
-    if (place) forgetStateDir(place.stateDir);
+    await group.kill();
+    if (place) forgetPlace(place);
   };
+  const line = place ? /Ready on/ : /listening (\d+)/;
   try {
-    const [, printed] = await one.prints(place ? /Ready on/ : /listening (\d+)/);
-    const origin = `http://${HOST}:${place?.port ?? printed}`;
-    return { origin, pathTemplate: OTHER_PATH, isParley: false, pids: [one.pid], stop };
+    await group.prints(line);
+    const port = place?.port ?? line.exec(group.output)![1];
+    return { origin: `http://${HOST}:${port}`, pathTemplate: OTHER_PATH, isParley: false, pids: [group.pid], stop };
   } catch (error) {
     await stop();
     throw error;
@@ -186,7 +195,8 @@ export async function installPeers(): Promise<void> {
   if (isInstalled) return;
   console.error(`Installing the peers into ${path.relative(process.cwd(), PEERS_DIR)} (once) ...`);
   try {
-    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    // A peer of theirs is the compiler, which runs nothing here.
+    const args = ["ci", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     await promisify(execFile)("npm", args, { cwd: PEERS_DIR, timeout: INSTALL_MS_MAX });
   } catch (error) {
     throw new Error(`npm could not install the peers: ${(error as { stderr?: string }).stderr}`, { cause: error });

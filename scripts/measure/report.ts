@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
+import { markdownTable } from "../markdown-table.ts";
 import { chartOf, escapeHtml, type Chart } from "./charts.ts";
 
 export interface Section {
@@ -24,9 +25,10 @@ export interface Report {
   readonly data: unknown;
 }
 
+/** The options of all modes: where the report goes besides the terminal. */
 export interface Files {
-  readonly jsonFile?: string;
-  readonly htmlFile?: string;
+  readonly json?: string | undefined;
+  readonly html?: string | undefined;
 }
 
 export const FILE_OPTIONS = { json: { type: "string" }, html: { type: "string" } } as const;
@@ -35,7 +37,7 @@ export const FILE_OPTIONS = { json: { type: "string" }, html: { type: "string" }
  * Checks at the start: a mistake found at the end would waste the whole run.
  * @throws Error with the file that cannot be written
  */
-export function filesFrom({ json, html }: { json?: string | undefined; html?: string | undefined }): Files {
+export function requireWritable({ json, html }: Files): void {
   for (const [name, file] of Object.entries({ json, html })) {
     if (file === undefined) continue;
     try {
@@ -44,12 +46,11 @@ export function filesFrom({ json, html }: { json?: string | undefined; html?: st
       throw new Error(`--${name} ${file} cannot be written: ${(error as Error).message}`, { cause: error });
     }
   }
-  return { ...(json !== undefined && { jsonFile: json }), ...(html !== undefined && { htmlFile: html }) };
 }
 
-export function writeFiles({ jsonFile, htmlFile }: Files, report: Report): void {
-  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(report.data, rounded, 2)}\n`);
-  if (htmlFile !== undefined) writeFileSync(htmlFile, htmlOf(report));
+export function writeFiles({ json, html }: Files, report: Report): void {
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(report.data, rounded, 2)}\n`);
+  if (html !== undefined) writeFileSync(html, htmlOf(report));
 }
 
 /** More than six digits of a measurement are noise; counts stay whole. */
@@ -62,18 +63,9 @@ export function textOf({ title, subtitle, sections, verdict }: Report): string {
     subtitle,
     ...sections
       .filter(({ table, notes }) => table ?? notes)
-      .flatMap(({ table, notes = [] }) => ["", ...(table ? [markdown(table)] : []), ...notes]),
+      .flatMap(({ table, notes = [] }) => ["", ...(table ? [markdownTable(table)] : []), ...notes]),
     ...(verdict ? ["", verdict.words] : []),
   ].join("\n");
-}
-
-/** A table that can be read on a terminal, and pasted into a document. @param rows the first is the head */
-export function markdown(rows: ReadonlyArray<readonly string[]>): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
-  const line = (row: readonly string[]): string =>
-    `| ${widths.map((width, column) => (row[column] ?? "").padEnd(width)).join(" | ")} |`;
-  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
-  return [line(rows[0]!), rule, ...rows.slice(1).map(line)].join("\n");
 }
 
 export function htmlOf({ title, subtitle, sections, verdict }: Report): string {

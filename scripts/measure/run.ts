@@ -1,5 +1,6 @@
 // One run from beginning to end: all users connect and post, connections may break, and the run waits for all messages and looks them up.
 // `npm run load` calls it here, `npm run bench` in a process of its own (generator.ts), `npm run crash` with a server that is killed meanwhile.
+import { once } from "node:events";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -8,7 +9,7 @@ import { Crowd, holdsWithin, requireFiles, seatsFor, withTokens, type Place, typ
 import { checkHistories, type HistoryVerdict } from "./history.ts";
 import { nowUs, type Seat } from "./member.ts";
 import { costBetween, snapshot, type Cost, type Snapshot } from "./meter.ts";
-import { SILENT, type Progress } from "./progress.ts";
+import { liveOf, SILENT, type Progress } from "./progress.ts";
 import { outcomeOf, type Reading, type Workload } from "./reading.ts";
 import { Tally } from "./tally.ts";
 
@@ -97,7 +98,8 @@ export class Run {
     const { workload, pids } = this.#job;
     const before = await this.#scrape();
     const start = snapshot(pids);
-    this.#phase = () => this.#progress.connecting(crowd.connected, workload.users);
+    const { users } = workload;
+    this.#phase = () => this.#progress.show("connecting", crowd.connected, users, `${crowd.connected}/${users}`);
     await this.#orInterrupt(crowd.connect(() => this.#interrupt.aborted));
     const connectedAt = this.#second;
     await this.#pause(SETTLE_MS);
@@ -105,7 +107,10 @@ export class Run {
 
     const postingFrom = this.#second;
     const postingSeconds = workload.warmUpSeconds + workload.seconds;
-    this.#phase = () => this.#progress.posting(this.#second - postingFrom, postingSeconds, this.#tally.rows.at(-1));
+    this.#phase = () => {
+      const seconds = this.#second - postingFrom;
+      this.#progress.show("posting", seconds, postingSeconds, liveOf(seconds, postingSeconds, this.#tally.rows.at(-1)));
+    };
     if (!this.#interrupt.aborted && workload.postsPerUserPerSecond > 0) crowd.startPosting();
     await this.#pause(workload.warmUpSeconds * SECOND_MS);
     const measured = await this.#measure();
@@ -247,7 +252,7 @@ export class Run {
 
   /** Waits until all have their answers and all messages. @returns milliseconds from the last post to the last delivery, at least 0 */
   async #drain({ members }: Crowd): Promise<number> {
-    this.#phase = () => this.#progress.waiting("what is under way");
+    this.#waitFor("what is under way");
     const stoppedUs = nowUs();
     const isHurried = this.#interrupt.aborted;
     await holdsWithin(isHurried ? HURRIED_MS_MAX : ANSWERS_MS_MAX, () =>
@@ -266,7 +271,7 @@ export class Run {
 
   async #lookUp(seats: readonly Seat[]): Promise<HistoryVerdict | undefined> {
     if (!this.#job.isParley || this.#interrupt.aborted) return undefined;
-    this.#phase = () => this.#progress.waiting("the rooms' histories");
+    this.#waitFor("the rooms' histories");
     const seatsOf = Map.groupBy(seats, ({ room }) => room);
     const rooms = [...this.#tally.spans.keys()].map((room) => ({
       seats: seatsOf.get(room)!,
@@ -284,7 +289,7 @@ export class Run {
   async #count(before: string | undefined): Promise<Reading["counted"]> {
     if (before === undefined) return undefined;
     const untilUs = nowUs() + COUNTED_MS_MAX * US_PER_MS;
-    this.#phase = () => this.#progress.waiting("the server's own counts");
+    this.#waitFor("the server's own counts");
     for (;;) {
       const after = await this.#scrape();
       if (after === undefined) return undefined;
@@ -295,13 +300,13 @@ export class Run {
     }
   }
 
+  #waitFor(what: string): void {
+    this.#phase = () => this.#progress.show(`waiting for ${what}`, 1, 1, "");
+  }
+
   /** Skips all waits on request, except for bugs. */
   async #orInterrupt(work: Promise<unknown>): Promise<void> {
-    const interrupted = new Promise<void>((resolve) => {
-      if (this.#interrupt.aborted) resolve();
-      this.#interrupt.addEventListener("abort", () => resolve(), { once: true });
-    });
-    await Promise.race([work, interrupted]);
+    await Promise.race([work, this.#interrupt.aborted || once(this.#interrupt, "abort")]);
   }
 
   async #pause(ms: number): Promise<void> {

@@ -1,6 +1,5 @@
 // The tables of the bench: medians with their range, and ratios to the first peer. Pure. Called by bench.ts.
 import { faultsIn, type Reading } from "./reading.ts";
-import { markdown } from "./report.ts";
 import { percent, type Outcome } from "./verdict.ts";
 
 const NONE = "–";
@@ -38,7 +37,7 @@ function ratio(title: string, read: Read): Column {
 }
 
 /** @returns NaN for no numbers */
-export function median(numbers: readonly number[]): number {
+function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const upper = sorted[sorted.length >> 1] ?? NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[(sorted.length >> 1) - 1] ?? NaN) + upper) / 2;
@@ -97,8 +96,7 @@ export type ColumnName = keyof typeof COLUMNS;
 
 /** @param peers with their titles; the first is the reference */
 export function rowsOf(
-  run: string,
-  names: readonly ColumnName[],
+  { label: run, columns: names }: { readonly label: string; readonly columns: readonly ColumnName[] },
   outcomes: readonly Outcome[],
   peers: ReadonlyMap<string, string>,
 ): string[][] {
@@ -115,5 +113,3 @@ export function rowsOf(
   });
   return [[run, ...columns.map(({ title }) => title)], ...rows];
 }
-
-export const tableOf = (...args: Parameters<typeof rowsOf>): string => markdown(rowsOf(...args));

@@ -5,10 +5,10 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 
 import { PRICES } from "../../src/metrics/cost.ts";
+import { number, UsageError, whole, type Values } from "../options.ts";
 import { billOf, quantitiesOf, shardsOf, USUAL, type Usage } from "./bill.ts";
-import { number, whole, type Values } from "./option-values.ts";
 import { shortfallsOf } from "./reading.ts";
-import { FILE_OPTIONS, type Report } from "./report.ts";
+import { FILE_OPTIONS, type Files, type Report } from "./report.ts";
 
 /** The setting MAX_SHARDS: its default and its upper bound. */
 const SHARDS_USUAL = 64;
@@ -35,15 +35,13 @@ const OPTIONS: Readonly<Record<string, Option>> = {
   "handler-ms": { name: "handlerMs", min: 0, max: 60_000 },
 };
 
-export interface CostArguments {
-  readonly from?: string;
-  readonly json?: string;
-  readonly html?: string;
+interface CostArguments extends Files {
+  readonly from: string | undefined;
   /** Only the given numbers, without defaults. */
   readonly usage: Partial<Usage>;
 }
 
-/** @throws Error with the wrong argument, and its allowed values */
+/** @throws UsageError with the wrong argument, and its allowed values */
 export function readArguments(args: readonly string[]): CostArguments {
   const names = [...Object.keys(OPTIONS), "from"];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" } as const]));
@@ -54,12 +52,7 @@ export function readArguments(args: readonly string[]): CostArguments {
     (isWhole ? whole : number)(values, option, USUAL[name], min, max),
   ]);
   const { from, json, html } = values as Record<string, string | undefined>;
-  return {
-    usage: Object.fromEntries(usage) as Partial<Usage>,
-    ...(from !== undefined && { from }),
-    ...(json !== undefined && { json }),
-    ...(html !== undefined && { html }),
-  };
+  return { usage: Object.fromEntries(usage) as Partial<Usage>, from, json, html };
 }
 
 const readingSchema = z.object({
@@ -114,7 +107,7 @@ export function costReport(wished: Partial<Usage>, run?: Ran): Report {
   const asked: Usage = { ...USUAL, ...(run && usageOf(run)), ...wished };
   const { shimShare, pollingShare } = asked;
   if (shimShare + pollingShare > 1)
-    throw new Error(`--shim and --polling must not exceed 1 together: they are ${shimShare} and ${pollingShare}.`);
+    throw new UsageError(`--shim and --polling must not exceed 1 together: they are ${shimShare} and ${pollingShare}.`);
   const usage = { ...asked, rooms: Math.min(asked.rooms, asked.users) };
   const { users, rooms, messagesPerUserMinute, onlineHours } = usage;
   const bill = billOf(quantitiesOf(usage));

@@ -1,5 +1,4 @@
 // Takes the operator's pictures: the operator page during a conversation, and the report of a load test.
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,8 +8,9 @@ import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { PROJECT_ROOT } from "../local-variables.ts";
-import { SECRET, startServer, type Server } from "./stage.ts";
+import { SECRET, type RunningServer } from "../measure/peers.ts";
+import { ProcessGroup } from "../process-group.ts";
+import { startServer } from "./stage.ts";
 
 export const OPERATIONS_PICTURES: readonly string[] = ["admin-rooms", "admin-room", "load-report"];
 
@@ -43,12 +43,12 @@ export async function takeOperations(browser: Browser, take: Take): Promise<void
   const report = path.join(scratch, "report.html");
   const server = await startServer();
   try {
-    const load = startLoad(server, report);
+    const load = runLoad(server, report);
     await Promise.race([
-      everyRoomTalks(server),
+      everyRoomTalks(server.origin),
       load.then(() => Promise.reject(new Error("The load ended too soon."))),
     ]);
-    await takeAdmin(browser, server, take);
+    await takeAdmin(browser, server.origin, take);
     await load;
     const page = await (await browser.newContext(REPORT)).newPage();
     await page.goto(pathToFileURL(report).href);
@@ -59,24 +59,19 @@ export async function takeOperations(browser: Browser, take: Take): Promise<void
   }
 }
 
-/** @returns a promise that resolves when it has ended without faults */
-function startLoad({ url, pid }: Server, report: string): Promise<void> {
+/** Resolves when it has ended without faults. */
+async function runLoad({ origin: url, pids: [pid] }: RunningServer, report: string): Promise<void> {
   const wishes = { ...LOAD, url, pid, "token-secret": SECRET, html: report };
   const args = Object.entries(wishes).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(process.execPath, [path.join("scripts", "measure", "load.ts"), ...args], {
-    cwd: PROJECT_ROOT,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  process.once("exit", () => child.kill());
-  return new Promise((resolve, reject) => {
-    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`The load ended with ${String(code)}.`))));
-  });
+  const load = new ProcessGroup({ args: [path.join("scripts", "measure", "load.ts"), ...args] });
+  const code = await load.exit();
+  if (code !== 0) throw new Error(`The load ended with ${code}: ${load.output}`);
 }
 
 const operatorToken = (): Promise<string> => signToken(SECRET, { user: "olga", role: "service" }, TOKEN_TTL_SECONDS);
 
 /** Until the lobby knows so: busy rooms report now and then. */
-async function everyRoomTalks({ url }: Server): Promise<void> {
+async function everyRoomTalks(url: string): Promise<void> {
   const headers = { authorization: `Bearer ${await operatorToken()}` };
   for (;;) {
     const response = await fetch(`${url}/api/stats`, { headers });
@@ -88,7 +83,7 @@ async function everyRoomTalks({ url }: Server): Promise<void> {
   }
 }
 
-async function takeAdmin(browser: Browser, { url }: Server, take: Take): Promise<void> {
+async function takeAdmin(browser: Browser, url: string, take: Take): Promise<void> {
   const page = await (await browser.newContext({ ...DESKTOP, colorScheme: "light" })).newPage();
   await page.goto(`${url}/admin`);
   await page.getByTestId("token").fill(await operatorToken());

@@ -1,8 +1,4 @@
 // A server of its own with the story's rooms in it, and pages that see them at the story's times.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -13,8 +9,7 @@ import { connectRoom } from "../../client/core/room.ts";
 import type { RoomOverview } from "../../src/protocol/chat-events.ts";
 import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { PROJECT_ROOT } from "../local-variables.ts";
-import { freePort } from "../port.ts";
+import { SECRET, startParley, type RunningServer } from "../measure/peers.ts";
 import { drawFiles, type Drawn } from "./drawings.ts";
 import {
   CARDS,
@@ -30,15 +25,12 @@ import {
   type Who,
 } from "./story.ts";
 
-const HOST = "127.0.0.1";
-export const SECRET = "a-secret-that-only-the-screenshots-know";
 const TOKEN_TTL_SECONDS = 3600;
 const LIST_EVERY_MS = 1000;
 /** Answers by HTTP that name times. */
 const TIMED = /\/api\/(rooms|unread|search|mentions)\?/;
 
 export interface Stage {
-  readonly url: string;
   /**
    * The reader's page of the main room, with what is new there, as it is once everything has come; the form, if the browser does not know them.
    */
@@ -51,13 +43,13 @@ export interface Stage {
 export async function setStage(browser: Browser): Promise<Stage> {
   const server = await startServer();
   const drawn = await drawFiles(browser);
-  const cast = new Cast(server.url, drawn);
+  const url = server.origin;
+  const cast = new Cast(url, drawn);
   await cast.perform();
   return {
-    url: server.url,
     open: async (options, { isKnown } = { isKnown: true }) => {
       await cast.unread();
-      return openPage({ browser, url: server.url, cast, drawn, options, isKnown });
+      return openPage({ browser, url, cast, drawn, options, isKnown });
     },
     member: (who) => cast.in(MAIN_ROOM, who),
     close: async () => {
@@ -67,48 +59,9 @@ export async function setStage(browser: Browser): Promise<Stage> {
   };
 }
 
-const SETTINGS = {
-  JWT_SECRET: SECRET,
-  GUEST_ACCESS: "on",
-  ROOM_LIST: "on",
-  MESSAGE_RATE: "100",
-  MESSAGE_BURST: "100",
-  // All people of a load come from this machine.
-  CONNECT_RATE_PER_IP: "0",
-  MAX_CONNECTIONS_PER_IP: "0",
-} as const;
+const SETTINGS = { GUEST_ACCESS: "on", ROOM_LIST: "on", MESSAGE_RATE: "100", MESSAGE_BURST: "100" };
 
-export interface Server {
-  readonly url: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
-export async function startServer(): Promise<Server> {
-  const port = await freePort(HOST);
-  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-screenshots-"));
-  const child = spawn(process.execPath, [path.join("scripts", "self-host.ts"), "--state", stateDir], {
-    cwd: PROJECT_ROOT,
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...SETTINGS, PORT: String(port), HOST },
-  });
-  const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
-  process.once("exit", () => child.kill());
-  await new Promise<void>((resolve, reject) => {
-    let printed = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      printed += chunk.toString();
-      if (printed.includes("Ready on")) resolve();
-    });
-    void ended.then(() => reject(new Error(`The server did not start. ${printed}`)));
-  });
-  const stop = async (): Promise<void> => {
-    child.kill();
-    await ended;
-    rmSync(stateDir, { recursive: true, force: true });
-  };
-  return { url: `http://${HOST}:${port}`, pid: child.pid!, stop };
-}
+export const startServer = (): Promise<RunningServer> => startParley(SETTINGS);
 
 /** All people of the story; they stay in their rooms. */
 class Cast {

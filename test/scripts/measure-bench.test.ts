@@ -1,11 +1,12 @@
 // Tests the verdicts, the search for a rate and the tables of `npm run bench`, and that its scenarios fit together.
 import { describe, expect, it } from "vitest";
 
-import { choose, whole } from "../../scripts/measure/option-values.ts";
 import { PEERS } from "../../scripts/measure/peers.ts";
 import { quick, SCENARIOS } from "../../scripts/measure/scenarios.ts";
-import { rowsOf, tableOf } from "../../scripts/measure/table.ts";
+import { rowsOf } from "../../scripts/measure/table.ts";
 import { firstShare, judge, nextShare, type Outcome } from "../../scripts/measure/verdict.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
+import { choose, whole } from "../../scripts/options.ts";
 import { readingOf } from "./readings.ts";
 
 /** In one room of ten a hundred posts, a thousand deliveries, for half a second of server CPU. */
@@ -120,7 +121,11 @@ describe("tables", () => {
   ]);
 
   it("show medians, ranges and ratios of the good rounds, and the rate that was held", () => {
-    const [, ...rows] = rowsOf("busy", ["perCpuSecond", "ratio", "faults", "rateHeld"], outcomes, peers);
+    const [, ...rows] = rowsOf(
+      { label: "busy", columns: ["perCpuSecond", "ratio", "faults", "rateHeld"] },
+      outcomes,
+      peers,
+    );
     expect(rows).toEqual([
       ["Socket.IO", "100k [80k-125k]", "1.00×", "0", "35 % to 50 %"],
       ["Parley (stores)", "300k [200k-400k]", "3.00×", "3", "100 %"],
@@ -129,7 +134,7 @@ describe("tables", () => {
   });
 
   it("can be pasted into a document", () => {
-    const lines = tableOf("busy", ["ratio"], outcomes, peers).split("\n");
+    const lines = markdownTable(rowsOf({ label: "busy", columns: ["ratio"] }, outcomes, peers)).split("\n");
     expect(lines[0]).toMatch(/^\| busy +\| ratio +\|$/);
     expect(lines[1]).toMatch(/^\| -+ \| -+ \|$/);
     expect(new Set(lines.map(({ length }) => length)).size).toBe(1);
@@ -140,8 +145,7 @@ describe("tables", () => {
     const reading = { ...fine(), broken };
     const one: Outcome = { run: "storm", peer: "parley", round: 1, verdict: "ok", rateShare: 1, reading };
     const [, row] = rowsOf(
-      "storm",
-      ["allBack", "caughtUp", "recovered", "cpuOfReturn"],
+      { label: "storm", columns: ["allBack", "caughtUp", "recovered", "cpuOfReturn"] },
       [one],
       new Map([["parley", "x"]]),
     );

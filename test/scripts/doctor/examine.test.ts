@@ -1,7 +1,7 @@
 // `npx parley-rooms doctor`: its findings in a project, one fault at a time.
 import { describe, expect, it } from "vitest";
 
-import { examine } from "../../../scripts/doctor/examine.ts";
+import { examine } from "../../../scripts/doctor/command.ts";
 import { readFacts } from "../../../scripts/doctor/facts.ts";
 import { checkRuntime } from "../../../scripts/doctor/runtime.ts";
 import { ROOT } from "../worker-folder.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { examine } from "../../../scripts/doctor/examine.ts";
+import { examine } from "../../../scripts/doctor/command.ts";
 import { folderOf, linkPackages } from "../worker-folder.ts";
 
 export interface Project {
