@@ -8,7 +8,7 @@ import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
 import type { DirectRpc } from "../../src/rpc/direct-messages.ts";
 import type { RelayRpc } from "../../src/rpc/relay.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { WAITING } from "../../src/socketio/object/wake-clock.ts";
+import { ARM_DELAY_MS, AWAKE_WAIT_MS_MAX } from "../../src/socketio/object/wake-clock.ts";
 import type { ParleyOptions } from "../../src/worker/mount.ts";
 import { createParley } from "../../src/entries/chat.ts";
 import * as kit from "../kit/testing.ts";
@@ -51,7 +51,7 @@ export async function isAtRest(room: string, alarmMsMin = COUNTING_MS_MAX): Prom
     const atMs = await alarmOf(room);
     if (atMs === before && atMs! > Date.now() + alarmMsMin) return;
     before = atMs;
-    await new Promise((resolve) => setTimeout(resolve, WAITING.armDelayMs + WAITING.awakeMsMax));
+    await new Promise((resolve) => setTimeout(resolve, ARM_DELAY_MS + AWAKE_WAIT_MS_MAX));
   }
 }
 

@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
 
-import { WAITING } from "../../src/socketio/object/wake-clock.ts";
+import { ARM_DELAY_MS, AWAKE_WAIT_MS_MAX } from "../../src/socketio/object/wake-clock.ts";
 import { PATIENCE_MS } from "../host/patience.ts";
 import { stubOf } from "./rooms.ts";
 
@@ -56,7 +56,7 @@ export function rowsWrittenByAll(through: string, work: (soFar: () => Counted) =
  */
 export function holdAlarms(): void {
   const set = globalThis.setTimeout;
-  const isHeld = (ms = 0): boolean => ms >= WAITING.armDelayMs && ms <= WAITING.awakeMsMax;
+  const isHeld = (ms = 0): boolean => ms >= ARM_DELAY_MS && ms <= AWAKE_WAIT_MS_MAX;
   const held = (run: () => void, ms?: number): unknown => set(run, isHeld(ms) ? PATIENCE_MS : ms);
   vi.spyOn(globalThis, "setTimeout").mockImplementation(held as typeof setTimeout);
 }

@@ -1,12 +1,10 @@
 // The server that the public protocol suites want to talk to: two echoes on the layers of this project,
 // behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
-import type { Application } from "../../src/socketio/object/application.ts";
 import { SocketObject } from "../../src/socketio/object/socket-object.ts";
-import { WAITING, WAITING_ASLEEP } from "../../src/socketio/object/wake-clock.ts";
 import { encodeMessage, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/server/events.ts";
 import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../src/socketio/server/namespace.ts";
-import { Server, type ServerPorts } from "../../src/socketio/server/server.ts";
+import { Server } from "../../src/socketio/server/server.ts";
 import { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import { Session } from "../../src/socketio/engine/session.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
@@ -15,7 +13,6 @@ import { connect } from "../../src/worker/connect/connect.ts";
 interface Env {
   readonly ENGINE_ECHO: DurableObjectNamespace;
   readonly SOCKET_ECHO: DurableObjectNamespace;
-  readonly WAITING: string;
 }
 
 /** The values that the suites compare with. */
@@ -28,7 +25,7 @@ const OPTIONS = {
   transports: ["polling", "websocket"],
 } as const;
 
-/** All sessions of a suite share one object. The script that evicts it knows it by this name, too. */
+/** All sessions of a suite share one object. */
 const OBJECT_NAME = "suite";
 
 export default {
@@ -45,41 +42,27 @@ function route(request: Request, objects: DurableObjectNamespace): Promise<Respo
   return connect(request, { object: () => objects.getByName(OBJECT_NAME), allowedOrigins: "*" });
 }
 
-/** Leaves a row for each instance that was ever built: the proof that an eviction took place. */
-abstract class CountedObject extends SocketObject<Env> {
-  constructor(ctx: DurableObjectState, env: Env, createServer: (ports: ServerPorts) => Application["server"]) {
-    const waiting = env.WAITING === "asleep" ? WAITING_ASLEEP : WAITING;
-    super(ctx, env, (ports) => ({ server: createServer(ports), limits: { ...OPTIONS, waiting } }));
-    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS instances (number INTEGER PRIMARY KEY)");
-    ctx.storage.sql.exec("INSERT INTO instances DEFAULT VALUES");
-  }
-}
-
 // ---- Engine.IO alone -------------------------------------------------------------------------------------
 
-export class EngineEcho extends CountedObject {
+export class EngineEcho extends SocketObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(
-      ctx,
-      env,
-      (ports) =>
-        new SessionServer(OPTIONS, ports, ({ effects }) => ({
-          newSession: (sid, handshake, seenAtMs) => new Session(sid, handshake, seenAtMs),
-          onMessage: (session, data: Frame) => effects.send([session], [encodeMessage(data)]),
-          onClose: () => {},
-        })),
-    );
+    super(ctx, env, (ports) => ({
+      server: new SessionServer(OPTIONS, ports, ({ effects }) => ({
+        newSession: (sid, handshake, seenAtMs) => new Session(sid, handshake, seenAtMs),
+        onMessage: (session, data: Frame) => effects.send([session], [encodeMessage(data)]),
+        onClose: () => {},
+      })),
+      limits: OPTIONS,
+    }));
   }
 }
 
 // ---- Socket.IO -------------------------------------------------------------------------------------------
 
-export class SocketEcho extends CountedObject {
+export class SocketEcho extends SocketObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env, (ports) => {
-      const namespaces = { "/": new EchoNamespace(), "/custom": new EchoNamespace() };
-      return new Server(OPTIONS, { static: namespaces }, ports);
-    });
+    const namespaces = { "/": new EchoNamespace(), "/custom": new EchoNamespace() };
+    super(ctx, env, (ports) => ({ server: new Server(OPTIONS, { static: namespaces }, ports), limits: OPTIONS }));
   }
 }
 

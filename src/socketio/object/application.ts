@@ -6,7 +6,6 @@ import type { Identity, Session } from "../engine/session.ts";
 import type { ServerPorts } from "../server/server.ts";
 import type { UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import type { ServerSideRpc } from "../../rpc/server-side.ts";
-import type { Waiting } from "./wake-clock.ts";
 
 /** The limits of an object. */
 export interface ObjectLimits {
@@ -19,8 +18,6 @@ export interface ObjectLimits {
   readonly maxUnjoinedPerIp?: number | undefined;
   /** Connections do not survive sleep, so the object stays awake while it has any; the server is given the same option. */
   readonly staysAwake?: boolean | undefined;
-  /** How the object waits for its deadlines; set by tests. */
-  readonly waiting?: Waiting;
 }
 
 /** How an application lets a request of a client in. */

@@ -112,7 +112,6 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
       if (!activity.wake) this.#ranBeforeAlarm ??= ran;
     };
     this.#clock = new WakeClock(this.#storage, server.deadlines, tick, {
-      waiting: limits.waiting,
       hold: () => activity.hold(),
       rest: () => this.#internals.rest(),
     });

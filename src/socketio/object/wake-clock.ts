@@ -10,25 +10,12 @@ export const AWAKE_WAIT_MS_MAX = 1000;
  * An alarm is set only after this much quiet. Most new deadlines are cleared soon (by the CONNECT that follows an upgrade), and one row
  * serves a burst of others.
  */
-const ARM_DELAY_MS = 250;
+export const ARM_DELAY_MS = 250;
 
 /** The wait before another try to set an alarm. */
 const RETRY_MS = 5000;
 
-/** How an object waits. */
-export interface Waiting {
-  /** A timer waits for deadlines that are at most this near. */
-  readonly awakeMsMax: number;
-  readonly armDelayMs: number;
-}
-
-export const WAITING: Waiting = { awakeMsMax: AWAKE_WAIT_MS_MAX, armDelayMs: ARM_DELAY_MS };
-
-/** Never waits with a timer: for tests that put an object to sleep, which would have to wait for its timers. */
-export const WAITING_ASLEEP: Waiting = { awakeMsMax: 0, armDelayMs: 0 };
-
 export class WakeClock {
-  readonly #waiting: Waiting;
   readonly #storage: DurableObjectStorage;
   readonly #deadlines: Deadlines;
   readonly #fire: () => void;
@@ -52,13 +39,8 @@ export class WakeClock {
     storage: DurableObjectStorage,
     deadlines: Deadlines,
     fire: () => void,
-    {
-      waiting = WAITING,
-      hold = () => () => {},
-      rest = () => {},
-    }: { waiting?: Waiting | undefined; hold?: () => () => void; rest?: () => void } = {},
+    { hold = () => () => {}, rest = () => {} }: { hold?: () => () => void; rest?: () => void } = {},
   ) {
-    this.#waiting = waiting;
     this.#hold = hold;
     this.#rest = rest;
     this.#storage = storage;
@@ -90,7 +72,7 @@ export class WakeClock {
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
-    const isNear = nextMs - nowMs <= this.#waiting.awakeMsMax;
+    const isNear = nextMs - nowMs <= AWAKE_WAIT_MS_MAX;
     const survivingMs = this.#deadlines.nextSurviving();
     if (survivingMs < (this.#alarmAtMs ?? Infinity)) void this.#setAlarm(isNear ? survivingMs : nextMs);
     // While another deadline keeps the object awake, a timer costs nothing more.
@@ -102,16 +84,14 @@ export class WakeClock {
       });
     }
     if (this.#isArmedFor(nextMs)) return this.#clearTimer();
-    const { armDelayMs } = this.#waiting;
-    if (armDelayMs === 0) return void this.#armAndRest();
     const atMs = this.#isWaitedFor(nowMs) ? this.#deadlines.alarmFromMs() : nowMs;
-    this.#setTimer(Math.max(nowMs + armDelayMs, atMs), nowMs, () => void this.#armAndRest());
+    this.#setTimer(Math.max(nowMs + ARM_DELAY_MS, atMs), nowMs, () => void this.#armAndRest());
   }
 
   /** Whether the next deadline will probably be cleared soon (`alarmWithinMs`), so that its alarm should wait; not after a clock was set back. */
   #isWaitedFor(nowMs: number): boolean {
     const waitMs = this.#deadlines.alarmFromMs() - nowMs;
-    return this.#waiting.armDelayMs > 0 && waitMs > 0 && waitMs <= AWAKE_WAIT_MS_MAX;
+    return waitMs > 0 && waitMs <= AWAKE_WAIT_MS_MAX;
   }
 
   get #isAwake(): boolean {
@@ -136,8 +116,7 @@ export class WakeClock {
   /** Called after an alarm: sets the one for the next deadline that no timer waits for, so that the object may sleep after its timers. */
   async arm(): Promise<void> {
     await this.#armNext();
-    const laterMs =
-      this.#isStopped || this.#isAwake ? undefined : this.#deadlines.next(Date.now() + this.#waiting.awakeMsMax);
+    const laterMs = this.#isStopped || this.#isAwake ? undefined : this.#deadlines.next(Date.now() + AWAKE_WAIT_MS_MAX);
     if (laterMs !== undefined && !this.#isWaitedFor(Date.now()) && !this.#isArmedFor(laterMs))
       await this.#setAlarm(laterMs);
   }
@@ -148,8 +127,7 @@ export class WakeClock {
     if (nextMs === undefined) return;
     // A near deadline may have come up meanwhile.
     const nowMs = Date.now();
-    if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= this.#waiting.awakeMsMax)
-      return this.#schedule();
+    if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= AWAKE_WAIT_MS_MAX) return this.#schedule();
     if (!this.#isArmedFor(nextMs)) await this.#setAlarm(nextMs);
   }
 
