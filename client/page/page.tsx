@@ -8,7 +8,6 @@ import { isTouched, leaveInputMethodsTheirKeys } from "./components/keys.ts";
 import { onDemand } from "./components/on-demand.tsx";
 import { giveTextsElements } from "./components/texts.ts";
 import { showOnIcon } from "./icon.ts";
-import { stayAboveKeyboard } from "./keyboard.ts";
 import { coversMessages, Layers } from "./layers.ts";
 import { addressIn, hashOf, readable, type Address } from "./state/address.ts";
 import { ChatStore } from "./state/chat-store.ts";
@@ -152,6 +151,19 @@ function followLink(event: MouseEvent): void {
   // In a thread, which covers the messages of a phone.
   if (coversMessages()) store.open(undefined);
   go(address);
+}
+
+/** Chromium makes the page smaller by itself (`interactive-widget` in index.html); Safari lays the keyboard over the page, and moves the page up. */
+function stayAboveKeyboard(): void {
+  const { visualViewport: seen } = window;
+  const { style } = document.documentElement;
+  const fit = (): void => {
+    // A reader who has zoomed in sees a part of the page.
+    if (!seen || seen.scale > 1.01) return void style.removeProperty("--seen");
+    style.setProperty("--seen", `${seen.height}px`);
+    scrollTo(0, 0);
+  };
+  seen?.addEventListener("resize", fit);
 }
 
 function isInstalled(): boolean {

@@ -13,7 +13,6 @@ import { JoinForm } from "./join-form.tsx";
 import { MessageList } from "./message-list.tsx";
 import { RoomList } from "./room-list.tsx";
 import { onDemand } from "./on-demand.tsx";
-import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
 
 const Bars = onDemand(async () => (await import("./bars.tsx")).Bars);
@@ -135,4 +134,29 @@ function useSubscriptionLevel(view: RoomView): void {
       clearInterval(timer);
     };
   }, [view]);
+}
+
+/** Keyboard shortcuts of the whole page; in an embedded room, of the chat alone. */
+function onShortcut(event: KeyboardEvent, store: ChatStore): void {
+  const action = actionOf(event, store);
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefined {
+  const { key, altKey, shiftKey } = event;
+  const { dialog } = store.ui;
+  const isCommand = event.ctrlKey || event.metaKey;
+  if (altKey && key === "ArrowUp" && !store.isEmbedded) return () => store.step(-1);
+  if (altKey && key === "ArrowDown" && !store.isEmbedded) return () => store.step(1);
+  if (isCommand && !shiftKey && !altKey && key.toLowerCase() === "k" && !store.isEmbedded)
+    return () => store.set({ dialog: dialog?.kind === "switcher" ? undefined : (dialog ?? { kind: "switcher" }) });
+  if (isCommand && key === "/") return () => store.set({ dialog: { kind: "shortcuts" } });
+  if (isCommand && shiftKey && key.toLowerCase() === "f") return () => store.open("search");
+  if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");
+  if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.store.showNewest();
+  if (key !== "Escape" || event.defaultPrevented) return undefined;
+  if (store.panel !== undefined) return () => store.open(undefined);
+  return store.view?.state.reading.keptUnread ? () => void store.view!.store.showNewest() : store.dismiss;
 }

@@ -84,3 +84,47 @@ export function SearchField({ label, testId, type = "search", value, onText, fie
     </span>
   );
 }
+
+interface FieldProps extends Pick<
+  ComponentProps<"input">,
+  "autocomplete" | "autocapitalize" | "dir" | "maxLength" | "placeholder" | "required" | "spellcheck"
+> {
+  /** Of the element, for its label and for tests. */
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  /** Why the form cannot be sent; empty if it can. */
+  readonly problem?: string;
+  /** Has the place of a problem while there is none; without a hint there is no place. */
+  readonly hint?: string;
+  /** Of a text that may be longer than a line. */
+  readonly rows?: number;
+}
+
+export function Field({ id, label, onText, problem = "", hint, rows, ...rest }: FieldProps) {
+  const isWrong = problem !== "";
+  const hasHint = hint !== undefined;
+  const control = {
+    id,
+    "data-testid": id,
+    "aria-invalid": isWrong,
+    "aria-describedby": `${id}-note`,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value),
+    ...rest,
+  };
+  return (
+    <>
+      <label for={id}>{label}</label>
+      {rows === undefined ? <input {...control} /> : <textarea rows={rows} {...control} />}
+      <p
+        id={`${id}-note`}
+        class={isWrong || !hasHint ? "problem" : "hint"}
+        role={isWrong && hasHint ? "alert" : undefined}
+        hidden={!isWrong && !hasHint}
+      >
+        {problem || hint}
+      </p>
+    </>
+  );
+}

@@ -143,7 +143,6 @@ export function EmojiPicker({ store, view }: ChatProps) {
         <div
           ref={list}
           class="emoji-list"
-          data-testid="emoji-list"
           onClick={(event) => pick(placeOf(event), event.shiftKey)}
           onPointerOver={(event) => setPointed(placeOf(event))}
           onFocusIn={(event) => setPointed(placeOf(event))}

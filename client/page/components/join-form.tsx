@@ -1,7 +1,6 @@
 // The first view of a visitor: a button that leads to the sign-in page, or a form with one field: a name, or a token if the server admits no
 // guests. Whom this browser knows goes on with a click. The room is that of the address, or of the last visit; another one is behind a link.
 // The app draws it.
-import type { ComponentProps } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_ROOM } from "parley-rooms/client";
 
@@ -9,7 +8,10 @@ import type { ChatStore } from "../state/chat-store.ts";
 import { t } from "../state/language.ts";
 import { named } from "../state/names.ts";
 import { isDirect, ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
-import { Button, submitting, VERBATIM } from "./controls.tsx";
+import { Button, Field, submitting, VERBATIM } from "./controls.tsx";
+
+/** What is typed in a line; the server takes no more characters. */
+const LINE = { maxLength: 64, required: true } as const;
 
 interface JoinFormProps {
   readonly store: ChatStore;
@@ -103,11 +105,12 @@ export function JoinForm({ store, room }: JoinFormProps) {
           )
         )}
         {!isKnown && !isSignInAlone && (
-          <Field {...field("name", name, setName)} label={t("Your name")} autocomplete="nickname" />
+          <Field {...field("name", name, setName)} {...LINE} label={t("Your name")} autocomplete="nickname" />
         )}
         {isRoomAsked && !isSignInAlone && (
           <Field
             {...field("room", isConversation ? "" : wanted, setWanted)}
+            {...LINE}
             label={t("Room")}
             placeholder={isConversation ? t("A conversation") : ""}
             {...VERBATIM}
@@ -174,40 +177,6 @@ export function JoinForm({ store, room }: JoinFormProps) {
         </p>
       </form>
     </main>
-  );
-}
-
-interface FieldProps extends Pick<
-  ComponentProps<"input">,
-  "autocomplete" | "placeholder" | "autocapitalize" | "spellcheck"
-> {
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  readonly onText: (text: string) => void;
-  /** Why the form cannot be sent; empty if it can. */
-  readonly problem: string;
-  /** Of a text of several lines. */
-  readonly rows?: number;
-}
-
-function Field({ id, label, onText, problem, rows, ...rest }: FieldProps) {
-  const control = {
-    id,
-    "data-testid": id,
-    "aria-invalid": problem !== "",
-    "aria-describedby": `${id}-problem`,
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value),
-    ...rest,
-  };
-  return (
-    <>
-      <label for={id}>{label}</label>
-      {rows === undefined ? <input maxLength={64} required {...control} /> : <textarea rows={rows} {...control} />}
-      <p id={`${id}-problem`} class="problem" hidden={problem === ""}>
-        {problem}
-      </p>
-    </>
   );
 }
 

@@ -29,7 +29,7 @@ import {
 } from "./list-place.ts";
 import { NewestButton, NewsBar } from "./newest.tsx";
 import { isHovering } from "./keys.ts";
-import { onRowKey, onRowsCopied } from "./row-keys.ts";
+import { onRowKey, onRowsCopied, rowOf } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 
 /** Pixels beyond the view from which on more is loaded. */
@@ -298,9 +298,6 @@ function Skeleton() {
     </div>
   );
 }
-
-const rowOf = (event: Event): string =>
-  (event.target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
 
 /** A menu, picker or dialog that a row opened gives the focus back to it. */
 const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.picking ?? ui.dialog);

@@ -1,20 +1,19 @@
 // The dialogs of the page, which it loads when one of them is opened: besides those that an embed has, too, the way to rooms and people, and those
 // about names: of a new room, of a room with its topic, and of the reader; and the language.
-import type { ComponentProps } from "preact";
 import { useState } from "preact/hooks";
 
 import { LANGUAGES, chooseLanguage, language, t } from "../state/language.ts";
 import { bare } from "../state/names.ts";
 import { ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
 import type { ChatProps } from "./chat-props.ts";
-import { VERBATIM } from "./controls.tsx";
+import { Field, VERBATIM } from "./controls.tsx";
 import { Dialogs } from "./dialogs.tsx";
 import { Choice, FormDialog, InfoDialog } from "./modal.tsx";
 import { Switcher } from "./switcher.tsx";
 
-/** Characters; the server takes no more. */
-const NAME_LENGTH_MAX = 64;
-const TOPIC_LENGTH_MAX = 250;
+/** What is typed there; the server takes no more characters. */
+const NAME = { dir: "auto", maxLength: 64 } as const;
+const TOPIC = { dir: "auto", maxLength: 250, rows: 3 } as const;
 
 export function PageDialogs({ store, view }: ChatProps) {
   const close = (): void => store.set({ dialog: undefined });
@@ -50,6 +49,7 @@ function NewRoom({ store, onClose }: DialogProps) {
     <FormDialog title={t("New room")} submit={t("Create")} onSubmit={create} onClose={onClose}>
       <Field
         id="new-room-name"
+        {...NAME}
         label={t("Name")}
         value={room}
         onText={(text) => {
@@ -103,14 +103,17 @@ function AboutRoom({ store, view, onClose }: DialogProps & ChatProps) {
     );
   return (
     <FormDialog title={title} submit={t("Save")} onSubmit={() => void save()} onClose={onClose}>
-      {mayName && <Field id="room-name" label={t("Name")} value={name} onText={setName} placeholder={room} />}
+      {mayName && (
+        <Field id="room-name" {...NAME} label={t("Name")} value={name} onText={setName} hint="" placeholder={room} />
+      )}
       {mayTopic && (
         <Field
           id="room-topic"
+          {...TOPIC}
           label={t("Topic")}
           value={topic}
           onText={setTopic}
-          rows={3}
+          hint=""
           placeholder={t("What is it about?")}
         />
       )}
@@ -131,6 +134,7 @@ function Rename({ store, onClose }: DialogProps) {
     <FormDialog title={t("Change your name")} submit={t("Save")} onSubmit={() => void rename()} onClose={onClose}>
       <Field
         id="own-name"
+        {...NAME}
         label={t("Your name")}
         value={name}
         onText={setName}
@@ -162,46 +166,5 @@ function LanguageChoice({ store, view, onClose }: ChatProps & DialogProps) {
         onChoose={(at) => void choose(at)}
       />
     </InfoDialog>
-  );
-}
-
-interface FieldProps extends Pick<
-  ComponentProps<"input">,
-  "autocomplete" | "autocapitalize" | "placeholder" | "spellcheck"
-> {
-  /** Of the element, for its label and for tests. */
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  readonly onText: (text: string) => void;
-  /** Why it cannot be saved; empty if it can. */
-  readonly problem?: string;
-  readonly hint?: string;
-  /** Of a text that may be longer than a line. */
-  readonly rows?: number;
-}
-
-function Field({ id, label, onText, problem = "", hint = "", rows, ...rest }: FieldProps) {
-  const control = {
-    id,
-    "data-testid": id,
-    dir: "auto",
-    "aria-invalid": problem !== "",
-    "aria-describedby": `${id}-note`,
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value),
-    ...rest,
-  } as const;
-  return (
-    <>
-      <label for={id}>{label}</label>
-      {rows === undefined ? (
-        <input maxLength={NAME_LENGTH_MAX} {...control} />
-      ) : (
-        <textarea rows={rows} maxLength={TOPIC_LENGTH_MAX} {...control} />
-      )}
-      <p id={`${id}-note`} class={problem === "" ? "hint" : "problem"} role={problem === "" ? undefined : "alert"}>
-        {problem || hint}
-      </p>
-    </>
   );
 }

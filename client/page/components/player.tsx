@@ -84,7 +84,8 @@ function boxOf({ width, height }: Pick<Picture, "width" | "height">) {
   return { width: `min(100%, ${Math.min(WIDTH, HEIGHT * shape)}rem)`, aspectRatio: `${shape}` };
 }
 
-function Poster({ view, picture }: ViewProps & { readonly picture: Picture }) {
+/** A picture of a file, which is read aloud by its name alone. */
+export function Poster({ view, picture }: ViewProps & { readonly picture: Picture }) {
   const { url } = usePicture(view, picture);
   return url === undefined ? null : <img src={url} alt="" />;
 }

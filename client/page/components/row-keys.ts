@@ -30,6 +30,10 @@ export function onRowKey(event: KeyboardEvent, { store, view, composing }: Writi
   action();
 }
 
+/** The key of the row in which something happened; empty outside of rows. */
+export const rowOf = ({ target }: Event): string =>
+  (target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
+
 /** Those of the list in which the reader writes. */
 export function messagesOf(view: RoomView, { thread }: Composing): readonly Message[] {
   if (thread === undefined) return view.state.messages.stored;

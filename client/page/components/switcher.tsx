@@ -40,7 +40,6 @@ export function Switcher({ store, view }: ChatProps) {
   return (
     <Modal title={t("Go to")} onClose={close}>
       <input
-        class="go-to"
         type="text"
         role="combobox"
         aria-label={t("A room or a person")}

@@ -15,7 +15,7 @@ import { Composer } from "./composer.tsx";
 import { Button, IconButton } from "./controls.tsx";
 import { useGestures } from "./hooks.ts";
 import { isHovering } from "./keys.ts";
-import { onRowKey, onRowsCopied } from "./row-keys.ts";
+import { onRowKey, onRowsCopied, rowOf } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 import { SidePanel } from "./side-panel.tsx";
 import { repliesText } from "./thread-line.tsx";
@@ -172,9 +172,6 @@ export function ThreadPanel({ store, view }: ChatProps) {
     </SidePanel>
   );
 }
-
-const rowOf = ({ target }: Event): string =>
-  (target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
 
 /** Whether a reply to that message belongs to the thread. */
 const isOf = (replyTo: string, thread: string, replies: readonly Message[]): boolean =>

@@ -6,14 +6,14 @@ import type { Attachment, SendFailure, Welcome } from "parley-rooms/client";
 import { isDrawn } from "../state/image-file.ts";
 import { t, tn } from "../state/language.ts";
 import { named } from "../state/names.ts";
-import { smallOf, type Picture } from "../state/pictures.ts";
+import { smallOf } from "../state/pictures.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
 import type { ViewProps, WritingProps } from "./chat-props.ts";
 import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
-import { usePicture } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
+import { Poster } from "./player.tsx";
 
 export function UploadList({ view, composing }: Pick<WritingProps, "view" | "composing">) {
   const { state, store, isOver } = view;
@@ -90,12 +90,7 @@ function problemOf(error: SendFailure, size: number, welcome: Welcome | undefine
 
 function UploadedPicture({ view, file }: ViewProps & { readonly file: Attachment }) {
   const picture = smallOf(file);
-  return picture ? <Thumb view={view} picture={picture} /> : null;
-}
-
-function Thumb({ view, picture }: ViewProps & { readonly picture: Picture }) {
-  const { url } = usePicture(view, picture);
-  return url === undefined ? null : <img src={url} alt="" />;
+  return picture ? <Poster view={view} picture={picture} /> : null;
 }
 
 /** A picture that is not in the room yet. */

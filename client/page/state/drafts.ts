@@ -3,7 +3,7 @@
 import type { Attachment, Claims } from "parley-rooms/client";
 
 import { isGuest } from "./reader-identity.ts";
-import { keep, keysOf, local, ofTab, readJson } from "./json-storage.ts";
+import { keep, keysOf, local, ofTab, readJson, type Unchecked } from "./json-storage.ts";
 
 /** Uploads can be sent for an hour (FILE-2). Older ones are not shown, because the room would refuse them. */
 export const UPLOADED_MAX_MS = 55 * 60_000;
@@ -44,8 +44,6 @@ export interface DraftPlace {
   /** As `writerOf` names them. Until that is known, the draft is this tab's alone. */
   readonly writer: string | undefined;
 }
-
-type Unchecked<Type> = { readonly [Key in keyof Type]?: unknown };
 
 /** Guests get a new id with each token: a guest with the same name in this browser counts as the same writer. */
 export const writerOf = ({ user, name = "" }: Pick<Claims, "user" | "name">): string =>

@@ -18,6 +18,9 @@ export function keysOf(storage: () => Storage, prefix: string): string[] {
   }
 }
 
+/** A value of which only the fields are known that it should have. */
+export type Unchecked<Type> = { readonly [Key in keyof Type]?: unknown };
+
 /** `undefined` when nothing usable is there; the caller checks the shape. */
 export function readJson(storage: () => Storage, key: string): unknown {
   try {

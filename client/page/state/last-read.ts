@@ -3,7 +3,7 @@
 // the page's entry call it.
 import { claimsOf, type Message } from "parley-rooms/client";
 
-import { keep, keyAt, local, readJson } from "./json-storage.ts";
+import { keep, keyAt, local, readJson, type Unchecked } from "./json-storage.ts";
 import type { Identity, ReaderIdentity } from "./reader-identity.ts";
 import type { DirectPerson } from "./room-items.ts";
 import type { RoomView } from "./room-view.ts";
@@ -125,8 +125,6 @@ function lastReadOf(kept: unknown, user: string | undefined): LastRead | undefin
     messages: messages.filter(({ timestamp }) => timestamp > oldest),
   };
 }
-
-type Unchecked<Type> = { readonly [Key in keyof Type]?: unknown };
 
 function isMessage(kept: unknown): kept is Message {
   const { id, seq, sender, name, content, timestamp } = (kept ?? {}) as Unchecked<Message>;

@@ -2,7 +2,7 @@
 // browser, for all its tabs, until the reader signs out. The chat store and the embedded room call this.
 import { claimsOf, type Inheritance } from "parley-rooms/client";
 
-import { keep, keyAt, local, readJson } from "./json-storage.ts";
+import { keep, keyAt, local, readJson, type Unchecked } from "./json-storage.ts";
 import { t } from "./language.ts";
 
 const NAME = "parley.token";
@@ -147,7 +147,7 @@ export class ReaderIdentity {
   }
 
   #read(): Identity | undefined {
-    const kept = readJson(local, this.#key) as { readonly [Key in keyof Identity]?: unknown } | undefined;
+    const kept = readJson(local, this.#key) as Unchecked<Identity> | undefined;
     if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
     const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
     const formerly = former.filter((user) => typeof user === "string");

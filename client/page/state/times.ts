@@ -4,8 +4,8 @@ import { numberText, perLanguage, t, tn } from "./language.ts";
 const DAY_MS = 24 * 3600_000;
 
 /** As the reader's language has it: 14:37, 2:37 PM. */
-const timeOfDay = formatOf({ timeStyle: "short" });
-const exact = formatOf({ dateStyle: "full", timeStyle: "medium" });
+export const clockTime = formatOf({ timeStyle: "short" });
+export const exactTime = formatOf({ dateStyle: "full", timeStyle: "medium" });
 const weekday = formatOf({ weekday: "long", day: "numeric", month: "long" });
 const monthDay = formatOf({ day: "numeric", month: "short" });
 const withYear = formatOf({ day: "numeric", month: "long", year: "numeric" });
@@ -15,12 +15,9 @@ function formatOf(options: Intl.DateTimeFormatOptions): (at: number) => string {
   return (at) => format().format(at);
 }
 
-export const clockTime = timeOfDay;
-export const exactTime = exact;
-
 /** Makes what the first messages need, while the page waits for them: a slow phone takes a tenth of a second. */
 export function prepareTimes(): void {
-  for (const format of [timeOfDay, exact]) format(0);
+  for (const format of [clockTime, exactTime]) format(0);
 }
 
 /** The day as a field for dates has it: 2026-11-16. */
@@ -45,11 +42,11 @@ const daysBetween = (at: number, now: number): number => Math.round((midnight(no
 
 /** The clock time of a moment of today, otherwise its day, in the shortest form. */
 export const briefTime = (at: number, now: number): string =>
-  daysBetween(at, now) === 0 ? timeOfDay(at) : monthDay(at);
+  daysBetween(at, now) === 0 ? clockTime(at) : monthDay(at);
 
 /** "07:12", "yesterday, 07:12". */
 export function sinceTime(at: number, now: number): string {
-  const [days, time] = [daysBetween(at, now), timeOfDay(at)];
+  const [days, time] = [daysBetween(at, now), clockTime(at)];
   if (days === 0) return time;
   return days === 1 ? t("yesterday, {time}", { time }) : t("{day}, {time}", { day: dayTitle(at, now), time });
 }

@@ -2,32 +2,21 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { ConnectOptions, Room } from "../../../client/core/api.ts";
-import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { connectDirect } from "../../../client/core/direct.ts";
 import { connectRoom } from "../../../client/core/room.ts";
 import { RoomDirectory } from "../../../client/page/state/room-directory.ts";
 import { ReaderIdentity } from "../../../client/page/state/reader-identity.ts";
 import { clearStoredData } from "../../../client/page/state/stored-data.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
-import { FakeWebSocket } from "../../host/fake-websocket.ts";
+import { turn, useDialled } from "../../host/fake-websocket.ts";
 
-const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
-
-const dialled: FakeWebSocket[] = [];
+const dialled = useDialled();
 const fetched: Request[] = [];
 let rooms: Room[];
 let storage: FakeLocalStorage;
-const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
-const line = (): FakeWebSocket => dialled.at(-1)!;
 const keys = (): string[] => Array.from({ length: storage.length }, (_, at) => storage.key(at)!).sort();
 
 beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => {
-    const ws = new FakeWebSocket(url);
-    dialled.push(ws);
-    return ws;
-  });
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
     const request = new Request(url, init);
     fetched.push(request);
@@ -35,15 +24,13 @@ beforeEach(() => {
       request.url.endsWith("/api/dms") ? { ok: true, room: "dm~a" } : { ok: true, rooms: [], attachment: {} },
     );
   });
-  dialled.length = fetched.length = 0;
+  fetched.length = 0;
   rooms = [];
   storage = new FakeLocalStorage();
 });
 afterEach(() => {
   for (const room of rooms) room.close();
-  vi.restoreAllMocks();
   vi.unstubAllGlobals();
-  vi.useRealTimers();
 });
 
 async function connect(url: string, options: ConnectOptions = {}): Promise<Room> {
@@ -55,14 +42,8 @@ async function connect(url: string, options: ConnectOptions = {}): Promise<Room>
 
 /** The waits between attempts are partly random. */
 async function untilDialled(): Promise<void> {
-  const before = dialled.length;
-  await vi.waitFor(() => expect(dialled.length).toBeGreaterThan(before), { interval: 100 });
-}
-
-async function handshake(): Promise<void> {
-  line().onopen!();
-  line().receive(`0${JSON.stringify(HANDSHAKE)}`);
-  await turn();
+  const before = dialled.count;
+  await vi.waitFor(() => expect(dialled.count).toBeGreaterThan(before), { interval: 100 });
 }
 
 describe("a chat at a path of its server", () => {
@@ -73,14 +54,14 @@ describe("a chat at a path of its server", () => {
     ["http://chat.example/a/b/?from=mail#top", "/a/b/rooms/general/socket.io/"],
   ])("%s: a room is dialled at %s", async (url, path) => {
     await connect(url);
-    const { host, pathname } = line().url;
+    const { host, pathname } = dialled.line.url;
     expect([host, pathname]).toEqual(["chat.example", path]);
   });
 
   it("connects to the default namespace there", async () => {
     await connect("http://chat.example/chat", { token: "token" });
-    await handshake();
-    expect(line().sent).toEqual(['40{"token":"token"}']);
+    await dialled.open();
+    expect(dialled.line.sent).toEqual(['40{"token":"token"}']);
   });
 
   it("has its files and direct messages there", async () => {
@@ -94,7 +75,7 @@ describe("a chat at a path of its server", () => {
       "http://chat.example/chat/files/k%2F1",
       "http://chat.example/chat/api/dms",
     ]);
-    expect(line().url.pathname).toBe("/chat/rooms/dm~a/socket.io/");
+    expect(dialled.line.url.pathname).toBe("/chat/rooms/dm~a/socket.io/");
   });
 
   it("shares no unsent messages with another chat of that server", async () => {
@@ -148,23 +129,23 @@ describe("the page of a chat at a path of its server", () => {
 describe("a client without a token", () => {
   it("sends none, and asks for none before the server ends its identity", async () => {
     await connect("http://chat.example", { authAt: "upgrade" });
-    await handshake();
-    expect(line().sent).toEqual(["40{}"]);
-    line().receive('40{"sid":"socket"}', '42["notice",{"code":"TOKEN_EXPIRING","message":"Soon"}]');
+    await dialled.open();
+    expect(dialled.line.sent).toEqual(["40{}"]);
+    dialled.line.receive('40{"sid":"socket"}', '42["notice",{"code":"TOKEN_EXPIRING","message":"Soon"}]');
     await turn();
-    expect(line().sent).toEqual(["40{}"]);
+    expect(dialled.line.sent).toEqual(["40{}"]);
   });
 
   it("is connected again after its identity ended: by then the browser may have another cookie", async () => {
     const room = await connect("http://chat.example");
-    await handshake();
-    line().receive('40{"sid":"socket"}', '42["notice",{"code":"TOKEN_EXPIRED","message":"Over"}]', "41");
+    await dialled.open();
+    dialled.line.receive('40{"sid":"socket"}', '42["notice",{"code":"TOKEN_EXPIRED","message":"Over"}]', "41");
     await turn();
     expect(room.connection).toMatchObject({ state: "waiting", code: "TOKEN_EXPIRED" });
     for (let refused = 1; refused < 3; refused++) {
       await untilDialled();
-      await handshake();
-      line().receive('44{"message":"Who?","data":{"code":"UNAUTHORIZED"}}');
+      await dialled.open();
+      dialled.line.receive('44{"message":"Who?","data":{"code":"UNAUTHORIZED"}}');
       await turn();
     }
     expect(room.connection).toMatchObject({ state: "stopped", code: "UNAUTHORIZED" });

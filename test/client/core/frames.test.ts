@@ -10,12 +10,6 @@ const message = (data: string): OutgoingPacket => ({ type: "message", data });
 const textOf = ({ type, data }: OutgoingPacket): string => (type === "message" ? `4${String(data)}` : type);
 
 describe("EXT-2: joining the packets of one write", () => {
-  it("makes one frame of several messages", () => {
-    const [joined, ...others] = joinMessages(["2[1]", "2[2]", "2[3]"].map(message), 1000);
-    expect(textOf(joined!)).toBe(["42[1]", "42[2]", "42[3]"].join(SEPARATOR));
-    expect(others).toEqual([]);
-  });
-
   it("leaves bytes and every other packet alone, in their place", () => {
     const bytes = { type: "message", data: new Uint8Array([1]) };
     const packets = [message("a"), message("b"), bytes, message("c"), { type: "upgrade" }, message("d"), message("e")];
@@ -35,11 +29,6 @@ describe("EXT-2: joining the packets of one write", () => {
   ])("fills a frame up to maxPayload and not beyond: %i bytes make %i frame(s)", (maxBytes, frames) => {
     // "4abc", the separator, "4äö" in UTF-8: 4 + 1 + 5 bytes.
     expect(joinMessages([message("abc"), message("äö")], maxBytes)).toHaveLength(frames);
-  });
-
-  it("gives a packet that is too large by itself a frame of its own, for the server to refuse", () => {
-    const packets = [message("a"), message("b".repeat(50)), message("c")];
-    expect(joinMessages(packets, 20)).toEqual(packets);
   });
 
   it("loses nothing, keeps the order and stays within the bound (property)", () => {

@@ -29,13 +29,6 @@ function comeBack(): void {
 }
 
 describe("messages in order", () => {
-  it("begin with the first one after joining", () => {
-    say(2);
-    page.settle();
-    expect(shown()).toEqual([4, 5]);
-    expect(page.fetches).toBe(0);
-  });
-
   it("are fetched where a reconnect was not recovered, in pages", () => {
     page.cut();
     say(PAGE_MESSAGES * 2 + 1);
@@ -53,17 +46,6 @@ describe("messages in order", () => {
     page.settle();
     expect(shown()).toEqual([4, 5, 6]);
     expect(page.fetches).toBe(0);
-  });
-
-  it("wait for earlier ones, and come once", () => {
-    page.cut();
-    say(2);
-    page.connect();
-    page.deliver("toPage");
-    say(2);
-    // History answers with the newer ones too, and they come by themselves as well.
-    page.settle();
-    expect(shown()).toEqual([4, 5, 6, 7]);
   });
 
   it("are not fetched beyond a bound: the older part of a long absence is skipped and reported", () => {

@@ -2,57 +2,29 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { MessageState, Room } from "../../../client/core/api.ts";
-import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { connectRoom } from "../../../client/core/room.ts";
-import { FakeWebSocket } from "../../host/fake-websocket.ts";
+import { turn, useDialled } from "../../host/fake-websocket.ts";
 
-const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
 const SLEEP_MS = 80_000;
 
-const dialled: FakeWebSocket[] = [];
+const dialled = useDialled();
 let room: Room;
 let states: MessageState[];
-/** Lets the client run its microtasks and due timers. */
-const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
-const line = (): FakeWebSocket => dialled.at(-1)!;
 const posts = (): string[] =>
-  dialled.flatMap(({ sent }) => sent.map(String)).filter((frame) => frame.includes("chat-m"));
+  dialled.all.flatMap(({ sent }) => sent.map(String)).filter((frame) => frame.includes("chat-m"));
 const outcomes = (): string[] => states.map((is) => (is.state === "failed" ? is.error.code : is.state));
 
 beforeEach(async () => {
-  vi.useFakeTimers();
-  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => {
-    const ws = new FakeWebSocket(url);
-    dialled.push(ws);
-    return ws;
-  });
-  dialled.length = 0;
   states = [];
   room = connectRoom("http://chat.example", "general", { token: () => "token" });
   room.on("message-state", (state) => states.push(state));
-  await accept();
+  await dialled.accept();
   await welcome("ada");
 });
-afterEach(() => {
-  room.close();
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+afterEach(() => room.close());
 
-/** The server takes the newest connection, up to the answer to CONNECT. */
-async function accept(): Promise<void> {
-  await turn();
-  line().onopen!();
-  line().receive(`0${JSON.stringify(HANDSHAKE)}`);
-  await turn();
-  line().receive('40{"sid":"socket"}');
-  await turn();
-}
-
-async function welcome(user: string): Promise<void> {
-  line().receive(`42${JSON.stringify(["welcome", { user, lastSeq: 0, settings: { maxContentLength: 1000 } }])}`);
-  await turn();
-}
+const welcome = (user: string): Promise<void> =>
+  dialled.emit("welcome", { user, lastSeq: 0, settings: { maxContentLength: 1000 } });
 
 /** The machine sleeps: time passes, and no timer runs. */
 function sleep(): void {
@@ -60,24 +32,22 @@ function sleep(): void {
 }
 
 async function dialAgain(): Promise<void> {
-  const dials = dialled.length;
+  const dials = dialled.count;
   await vi.advanceTimersByTimeAsync(2000);
-  expect(dialled.length).toBe(dials + 1);
-  await accept();
+  expect(dialled.count).toBe(dials + 1);
+  await dialled.accept();
 }
 
 describe("API-10: a server that goes away for a while", () => {
   it.each([2, 250, 9000, 599_000])(
     "is dialled again after the %d ms that this client was given",
     async (retryAfterMs) => {
-      const notice = { code: "SERVER_SHUTDOWN", message: "The server restarts", retryAfterMs };
-      line().receive(`42${JSON.stringify(["notice", notice])}`);
-      await turn();
-      line().onclose!({ code: 1012, reason: "service restart" });
+      await dialled.emit("notice", { code: "SERVER_SHUTDOWN", message: "The server restarts", retryAfterMs });
+      dialled.line.onclose!({ code: 1012, reason: "service restart" });
       await vi.advanceTimersByTimeAsync(retryAfterMs - 1);
-      expect([dialled.length, room.connection.state]).toEqual([1, "waiting"]);
+      expect([dialled.count, room.connection.state]).toEqual([1, "waiting"]);
       await vi.advanceTimersByTimeAsync(2);
-      expect(dialled.length).toBe(2);
+      expect(dialled.count).toBe(2);
     },
   );
 });
@@ -92,10 +62,10 @@ describe("search", () => {
   ])("asks the room for %j, and resolves with its answer", async (query, payload) => {
     const asked = room.search(query);
     await turn();
-    const [, id, asks] = /^42(\d+)(.*)$/.exec(String(line().sent.at(-1)))!;
+    const [, id, asks] = /^42(\d+)(.*)$/.exec(String(dialled.line.sent.at(-1)))!;
     expect(JSON.parse(asks!)).toEqual(["search", payload]);
     const answer = { ok: true, messages: [], hasMore: false, before: 1 };
-    line().receive(`43${id}${JSON.stringify([answer])}`);
+    dialled.line.receive(`43${id}${JSON.stringify([answer])}`);
     expect(await asked).toEqual(answer);
   });
 });
@@ -135,12 +105,12 @@ describe("a request on a connection that died unnoticed", () => {
     await turn();
     await asked;
     await dialAgain();
-    expect(line().sent.filter((frame) => String(frame).includes("presence"))).toEqual([]);
+    expect(dialled.line.sent.filter((frame) => String(frame).includes("presence"))).toEqual([]);
   });
 
   it("is not posted from a listener that hears of the end either", async () => {
     room.on("connection", ({ state }) => state === "waiting" && void room.send("still there?"));
-    line().close();
+    dialled.line.close();
     await dialAgain();
     expect(posts()).toEqual([]);
     await welcome("ada");
@@ -183,7 +153,7 @@ describe("a room that was closed", () => {
     room.close();
     room.connect();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([dialled.length, room.connection]).toMatchObject([1, { state: "stopped", code: "CLOSED" }]);
+    expect([dialled.count, room.connection]).toMatchObject([1, { state: "stopped", code: "CLOSED" }]);
   });
 
   it.each([
@@ -202,24 +172,21 @@ describe("a room that was closed", () => {
 
 describe("a token that is about to end", () => {
   const expiring = (): void =>
-    line().receive(`42${JSON.stringify(["notice", { code: "TOKEN_EXPIRING", message: "soon" }])}`);
-  const refreshes = (): string[] =>
-    line()
-      .sent.map(String)
-      .filter((frame) => frame.includes("refresh-token"));
+    dialled.line.receive(`42${JSON.stringify(["notice", { code: "TOKEN_EXPIRING", message: "soon" }])}`);
+  const refreshes = (): string[] => dialled.line.sent.map(String).filter((frame) => frame.includes("refresh-token"));
 
   it("is replaced over the same connection", async () => {
     expiring();
     await turn();
     expect(refreshes()).toEqual([expect.stringMatching(/^42\d+\["refresh-token",\{"token":"token"\}\]$/)]);
-    expect([dialled.length, room.connection]).toEqual([1, { state: "connected" }]);
+    expect([dialled.count, room.connection]).toEqual([1, { state: "connected" }]);
   });
 
   it("stays where there is none but this one, or none can be had", async () => {
     const signedOut = vi.fn<() => Promise<string>>().mockRejectedValue(new Error("signed out"));
     for (const token of ["fixed", signedOut.mockResolvedValueOnce("first")]) {
       const other = connectRoom("http://chat.example", "general", { token });
-      await accept();
+      await dialled.accept();
       expiring();
       await turn();
       expect([refreshes(), other.connection]).toEqual([[], { state: "connected" }]);
@@ -230,7 +197,7 @@ describe("a token that is about to end", () => {
   it("TOK-5: is replaced later where the room cannot verify another one now, and not before `retryAfterMs`", async () => {
     const answer = (given: object): void => {
       const [, id] = /^42(\d+)/.exec(refreshes().at(-1)!)!;
-      line().receive(`43${id}${JSON.stringify([given])}`);
+      dialled.line.receive(`43${id}${JSON.stringify([given])}`);
     };
     const unavailable = { error: { code: "UNAVAILABLE", message: "No keys just now.", retryAfterMs: 10_000 } };
     expiring();
@@ -253,9 +220,9 @@ describe("a token that is about to end", () => {
     const token = vi.fn(() => new Promise<string>((resolve) => (answer = resolve)));
     const other = connectRoom("http://chat.example", "general", { token });
     answer("first");
-    await accept();
+    await dialled.accept();
     expiring();
-    const before = line();
+    const before = dialled.line;
     before.onclose!({ code: 1006, reason: "" });
     answer("late");
     await turn();
@@ -266,7 +233,7 @@ describe("a token that is about to end", () => {
 
 describe("an end of the connection", () => {
   const notice = (code: string): void =>
-    line().receive(`42${JSON.stringify(["notice", { code, message: code }])}`, "41");
+    dialled.line.receive(`42${JSON.stringify(["notice", { code, message: code }])}`, "41");
 
   it.each(["KICKED", "BANNED", "ROOM_DELETED"])("has the notice before it for a reason: %s", async (code) => {
     notice(code);

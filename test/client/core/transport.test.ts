@@ -1,49 +1,32 @@
-// Tests the transport of an extended session under a stock socket.io-client, over a WebSocket whose server the test plays.
+// Tests the transports of an extended session under a stock socket.io-client, over a WebSocket whose server the test plays.
 import { io, type Socket } from "socket.io-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
-import { FakeWebSocket } from "../../host/fake-websocket.ts";
+import { ExtendablePolling, ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
+import { HANDSHAKE, turn, useDialled, type FakeWebSocket } from "../../host/fake-websocket.ts";
 
 const SEPARATOR = "\x1e";
-const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 200 };
 
-const dialled: FakeWebSocket[] = [];
-
-class Transport extends ExtendedWebSocket {
-  override createSocket(uri: string): FakeWebSocket {
-    const ws = new FakeWebSocket(uri);
-    dialled.push(ws);
-    return ws;
-  }
-}
-
+const dialled = useDialled();
 let socket: Socket;
-let ws: FakeWebSocket;
-const disconnects: string[] = [];
-/** Lets the client run its microtasks and due timers. */
-const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+let disconnects: string[];
 
-beforeEach(async () => {
-  vi.useFakeTimers();
-  dialled.length = 0;
-  disconnects.length = 0;
-  socket = io("http://chat.example", { transports: [Transport], forceNew: true, reconnection: false });
+function connect(...transports: Array<typeof ExtendablePolling | typeof ExtendedWebSocket>): void {
+  disconnects = [];
+  socket = io("http://chat.example", { transports, forceNew: true, reconnection: false });
   socket.on("disconnect", (reason) => disconnects.push(reason));
-  ws = dialled[0]!;
-  ws.onopen!();
-  ws.receive(`0${JSON.stringify(HANDSHAKE)}`);
-  await turn();
-  ws.receive('40{"sid":"socket"}');
-  await turn();
-  ws.sent.length = 0;
-});
-afterEach(() => {
-  socket.disconnect();
-  vi.useRealTimers();
-});
+}
+afterEach(() => void socket.disconnect());
 
 describe("an extended session", () => {
+  let ws: FakeWebSocket;
+  beforeEach(async () => {
+    connect(ExtendedWebSocket);
+    await dialled.accept({ maxPayload: 200 });
+    ws = dialled.line;
+    ws.sent.length = 0;
+  });
+
   it("EXT-1: is named in the request, and is Engine.IO otherwise", () => {
     expect(Object.fromEntries(ws.url.searchParams)).toMatchObject({ EIO: "4", transport: "websocket", ext: "1" });
     expect(socket.connected).toBe(true);
@@ -116,12 +99,6 @@ describe("an extended session", () => {
     expect(disconnects).toEqual(["transport close"]);
   });
 
-  it("answers the ping of a server that does not know extended sessions", async () => {
-    ws.receive("2");
-    await turn();
-    expect(ws.sent).toEqual(["3"]);
-  });
-
   it("loses no packet while a pong is swallowed", async () => {
     socket.emit("a", 1);
     ws.receive("6");
@@ -129,10 +106,31 @@ describe("an extended session", () => {
     await turn();
     expect(ws.sent.flatMap((frame) => String(frame).split(SEPARATOR))).toEqual(['42["a",1]', '42["b",2]']);
   });
+});
 
-  it("leaves no timer behind when it ends", async () => {
-    socket.disconnect();
-    await turn();
-    expect(vi.getTimerCount()).toBe(0);
-  });
+it("EXT-3: the heartbeat of a session that upgraded late comes before Engine.IO's watchdog", async () => {
+  let answerPoll = (_payload: string): void => {};
+  connect(
+    class extends ExtendablePolling {
+      override doPoll(): void {
+        answerPoll = (payload) => this.onData(payload);
+      }
+      override doWrite(_payload: string, done: () => void): void {
+        queueMicrotask(done);
+      }
+    },
+    ExtendedWebSocket,
+  );
+  answerPoll(`0${JSON.stringify({ ...HANDSHAKE, upgrades: ["websocket"] })}`);
+  await turn();
+  answerPoll('40{"sid":"socket"}');
+  const { line } = dialled;
+  line.onopen!();
+  await vi.advanceTimersByTimeAsync(44_000);
+  line.receive("3probe");
+  answerPoll("6");
+  await turn();
+  expect(line.sent).toEqual(["2probe", "5"]);
+  await vi.advanceTimersByTimeAsync(45_000);
+  expect([disconnects, line.sent]).toEqual([[], ["2probe", "5", "3"]]);
 });

@@ -1,13 +1,14 @@
 // Tests the page's state as a whole: two readers use one tab after each other, and the page notifies each of their own messages only.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { NEWS_EVERY_MS } from "../../../client/core/own-rooms.ts";
 import { ChatStore } from "../../../client/page/state/chat-store.ts";
 import type { Spoken, Notifier } from "../../../client/page/state/notifier.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeTabs } from "../../host/fake-tabs.ts";
-import { FakeWebSocket } from "../../host/fake-websocket.ts";
+import { useDialled } from "../../host/fake-websocket.ts";
+
+useDialled();
 
 /** By user, the newest message that mentions them, in a room that is not on the screen. */
 let mentioned: Record<string, { readonly room: string; readonly seq: number }>;
@@ -23,7 +24,6 @@ const joinAs = async (user: string): Promise<void> => {
 };
 
 beforeEach(() => {
-  vi.useFakeTimers();
   [told, answering] = [[], Promise.resolve()];
   mentioned = { ada: { room: "there", seq: 3 }, ben: { room: "far", seq: 9 } };
   const tabs = new FakeTabs();
@@ -43,7 +43,6 @@ beforeEach(() => {
     const news = { room, lastSeq: seq, unread: 1, mentions: 1, mentionSeq: seq };
     return Response.json({ ok: true, rooms: [news], version: `${seq}` });
   });
-  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => new FakeWebSocket(url));
   const notify = ({ room, seq }: Spoken): number => told.push(`${room} ${seq}`);
   const notifier = { isOn: true, muted: new Set(), notify, forget: () => {} };
   store = new ChatStore({
@@ -55,9 +54,7 @@ beforeEach(() => {
 afterEach(async () => {
   store.close();
   await vi.advanceTimersByTimeAsync(0);
-  vi.restoreAllMocks();
   vi.unstubAllGlobals();
-  vi.useRealTimers();
 });
 
 it("what was said to the next reader before they came is nothing new, whoever was there before; what comes then is", async () => {

@@ -80,17 +80,6 @@ describe.each(Object.entries(CATALOGUES))("the catalogue %s", (tag, catalogue) =
   });
 });
 
-it("no element of a component has an English text of its own", () => {
-  const folder = path.join(CLIENT, "page", "components");
-  const bare = readdirSync(folder).flatMap((name) =>
-    Array.from(
-      readFileSync(path.join(folder, name), "utf8").matchAll(/^ +([A-Z][a-z]+(?: [a-z]+)+[.…]?)$/gm),
-      ([, text]) => text,
-    ),
-  );
-  expect(bare).toEqual([]);
-});
-
 describe("a text", () => {
   it("is that of the catalogue, with its values; a missing one stays in English", () => {
     useCatalogue("de", { "Save {name}": "{name} sichern" });

@@ -4,7 +4,9 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { LastReadings } from "../../../client/page/state/last-read.ts";
 import type { RoomView } from "../../../client/page/state/room-view.ts";
 import { clearStoredData } from "../../../client/page/state/stored-data.ts";
+import type { Message } from "../../../src/protocol/chat-events.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
+import { messageOf } from "../../host/message.ts";
 
 const BASE = "http://chat.example/chat";
 const DAY_SECONDS = 86_400;
@@ -26,17 +28,10 @@ const page = (user?: string, newest = user): LastReadings => {
   const identity = (of: string | undefined) => ({ name: "Ada", token: of === undefined ? "" : token(of) });
   return new LastReadings(BASE, { kept: identity(user), newest: identity(newest) }, true);
 };
-const message = (seq: number, content = `m${seq}`, timestamp = NOW - 1000) => ({
-  id: `i${seq}`,
-  seq,
-  room: "here",
-  sender: "ben",
-  name: "Ben",
-  content,
-  timestamp,
-});
+const message = (seq: number, content = `m${seq}`, timestamp = NOW - 1000): Message =>
+  messageOf(seq, { room: "here", content, timestamp });
 interface Shown {
-  readonly messages?: ReadonlyArray<ReturnType<typeof message>>;
+  readonly messages?: readonly Message[];
   readonly user?: string;
   readonly kind?: "connected" | "stopped";
   readonly isLoaded?: boolean;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { People } from "../../../client/page/state/people.ts";
 import { Names } from "../../../client/store/names.ts";
 import { mentionsIn } from "../../../src/protocol/text/mentions.ts";
-import type { Message } from "../../../src/protocol/chat-events.ts";
+import { messageOf } from "../../host/message.ts";
 
 const [ADA, OTHER] = ["guest-00000000000a1b2c", "guest-00000000000f00ba"] as const;
 
@@ -18,20 +18,10 @@ function namesOf(...entries: Entries): { names: Names; people: People } {
 }
 const peopleOf = (...entries: Entries): People => namesOf(...entries).people;
 
-const said = (sender: string, name: string): Message => ({
-  id: "1",
-  seq: 1,
-  room: "general",
-  sender,
-  name,
-  content: "x",
-  timestamp: 0,
-});
-
 describe("names", () => {
   it("of former members come from their messages; the newest one counts", () => {
     const { names, people } = namesOf(["u1", "Ada"]);
-    names.noteAuthors([said("u1", "Old Ada"), said("u2", "Ben")]);
+    names.noteAuthors([messageOf(1, { sender: "u1", name: "Old Ada" }), messageOf(2, { sender: "u2" })]);
     expect([people.nameOf("u1"), people.nameOf("u2")]).toEqual(["Ada", "Ben"]);
     names.note({ user: "u2", name: "Benedict" });
     expect(people.nameOf("u2")).toBe("Benedict");

@@ -2,7 +2,6 @@
 import { saidNow } from "../../../client/page/state/chat-store.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import type { Composing } from "../../../client/page/state/composing.ts";
 import { ReaderIdentity, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
 import { holdText } from "../../../client/page/state/hold-words.ts";
@@ -10,11 +9,8 @@ import { RoomView } from "../../../client/page/state/room-view.ts";
 import { typingLine } from "../../../client/page/state/typing-line.ts";
 import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
-import { FakeWebSocket } from "../../host/fake-websocket.ts";
+import { FakeWebSocket, useDialled } from "../../host/fake-websocket.ts";
 
-const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
-
-let line: FakeWebSocket;
 let view: RoomView;
 let announced: string[];
 let identity: ReaderIdentity;
@@ -30,7 +26,7 @@ class Server extends FakeWebSocket {
 }
 
 let answers: Record<string, () => object>;
-
+const dialled = useDialled((url) => new Server(url));
 let history: object[];
 const messageOf = (seq: number, content: string): object => ({ id: content, seq, sender: "ben", name: "Ben", content });
 const hold = (): string => holdText(view.state.me.hold, view.store.now()).join("");
@@ -38,11 +34,7 @@ const shown = (): string[] => view.state.messages.stored.map(({ content }) => co
 
 async function enter(epoch: string, user = "ada", also = (): object => ({})): Promise<void> {
   await vi.advanceTimersByTimeAsync(2000);
-  line.onopen!();
-  line.receive(`0${JSON.stringify(HANDSHAKE)}`);
-  await vi.advanceTimersByTimeAsync(0);
-  line.receive('40{"sid":"socket"}');
-  await vi.advanceTimersByTimeAsync(0);
+  await dialled.accept();
   const read = { readSeq: 0, unread: history.length };
   const told = {
     user,
@@ -54,12 +46,10 @@ async function enter(epoch: string, user = "ada", also = (): object => ({})): Pr
     ...read,
     ...also(),
   };
-  line.receive(`42${JSON.stringify(["welcome", told])}`);
-  await vi.advanceTimersByTimeAsync(0);
+  await dialled.emit("welcome", told);
 }
 
 beforeEach(() => {
-  vi.useFakeTimers();
   announced = [];
   identity = new ReaderIdentity("http://chat.example");
   history = [];
@@ -67,7 +57,6 @@ beforeEach(() => {
     history: () => ({ ok: true, messages: history, hasMore: false }),
     changes: () => ({ ok: true, messages: [], hasMore: false, rev: 1 }),
   };
-  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => (line = new Server(url)));
   view = begin();
 });
 function begin(current: () => string = () => "token"): RoomView {
@@ -84,11 +73,7 @@ function begin(current: () => string = () => "token"): RoomView {
   );
 }
 
-afterEach(() => {
-  view.leave();
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+afterEach(() => void view.leave());
 
 it("files that the room has not got yet are uploaded by its next view, each in the field for which it was chosen", async () => {
   const [photo, notes] = [new File(["a"], "photo.txt"), new File(["b"], "notes.txt")];
@@ -102,29 +87,6 @@ it("files that the room has not got yet are uploaded by its next view, each in t
   expect(filesOf(view.composingIn("first-1"))).toEqual([notes]);
 });
 
-it("a room that was deleted and created again shows none of its former messages", async () => {
-  history = ["old one", "old two", "old three"].map((content, at) => messageOf(at + 1, content));
-  await enter("first");
-  expect(shown()).toEqual(["old one", "old two", "old three"]);
-  line.close();
-  history = ["new one", "new two"].map((content, at) => messageOf(at + 1, content));
-  await enter("second");
-  expect(shown()).toEqual(["new one", "new two"]);
-});
-
-it("fetches changes made while it was away, also after the room was created again", async () => {
-  history = [messageOf(1, "old one")];
-  await enter("first");
-  line.close();
-  history = [messageOf(1, "new one")];
-  await enter("second");
-  line.close();
-  const changed = { ...messageOf(1, "new one"), content: "corrected" };
-  answers["changes"] = () => ({ ok: true, messages: [changed], hasMore: false, rev: 2 });
-  await enter("second");
-  expect(shown()).toEqual(["corrected"]);
-});
-
 it("an outgoing message that was stored long ago makes no gap in the timeline", async () => {
   view.composing.post("long ago");
   history = [951, 952].map((seq) => messageOf(seq, `m${seq}`));
@@ -134,21 +96,10 @@ it("an outgoing message that was stored long ago makes no gap in the timeline", 
   expect([shown(), view.state.messages.outgoing]).toEqual([["m951", "m952"], []]);
 });
 
-it("a history that could not be loaded at first is asked for again", async () => {
-  history = [messageOf(1, "hello")];
-  const given = answers["history"]!;
+it("says why messages could not be loaded", async () => {
   answers["history"] = () => ({ error: { code: "INTERNAL", message: "Storage is away" } });
   await enter("first");
-  expect([view.state.messages.isLoaded, view.notice]).toEqual([
-    false,
-    "Messages could not be loaded. Storage is away.",
-  ]);
-  answers["history"] = given;
-  await vi.advanceTimersByTimeAsync(5000);
-  // As the list does whenever it is drawn.
-  void view.store.loadEarlier();
-  await vi.advanceTimersByTimeAsync(0);
-  expect([view.state.messages.isLoaded, shown()]).toEqual([true, ["hello"]]);
+  expect(view.notice).toBe("Messages could not be loaded. Storage is away.");
 });
 
 it("a quoted message that could not be loaded is asked for again, but not at each draw", async () => {
@@ -173,18 +124,16 @@ it("a role that is taken back is gone at once", async () => {
   view = begin(() => `.${Buffer.from(JSON.stringify({ sub: "ada", role: "reader" })).toString("base64url")}.`);
   await enter("first");
   const decided = { user: "ada", by: "ben", at: 1 };
-  line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "grant", role: "moderator" }])}`);
-  await vi.advanceTimersByTimeAsync(0);
+  await dialled.emit("moderation", { ...decided, action: "grant", role: "moderator" });
   expect(view.state.me.isModerator).toBe(true);
-  line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "revoke" }])}`);
-  await vi.advanceTimersByTimeAsync(0);
+  await dialled.emit("moderation", { ...decided, action: "revoke" });
   expect([view.state.me.isModerator, view.blocked]).toEqual([false, "You may read here, but not write."]);
 });
 
 describe("where the reader's clock is off by an hour", () => {
   const HOUR_MS = 3_600_000;
-  const moderated = (change: object): void =>
-    line.receive(`42${JSON.stringify(["moderation", { user: "ada", by: "ben", at: 1, ...change }])}`);
+  const moderated = (change: object): Promise<void> =>
+    dialled.emit("moderation", { user: "ada", by: "ben", at: 1, ...change });
 
   it.each([-HOUR_MS, HOUR_MS])("mutes and slow mode end by the room's clock: %i ms", async (offMs) => {
     const roomNow = (): number => Date.now() + offMs;
@@ -193,12 +142,11 @@ describe("where the reader's clock is off by an hour", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect([hold(), view.state.me.hold?.code === "MUTED"]).toEqual(["", false]);
 
-    moderated({ action: "mute", until: roomNow() + 10_000 });
+    await moderated({ action: "mute", until: roomNow() + 10_000 });
     await vi.advanceTimersByTimeAsync(1000);
     expect(hold()).toBe("A moderator muted you: 9 s left");
-    moderated({ action: "unmute" });
-    moderated({ action: "slow-mode", seconds: 30 });
-    await vi.advanceTimersByTimeAsync(0);
+    await moderated({ action: "unmute" });
+    await moderated({ action: "slow-mode", seconds: 30 });
     expect(hold()).toBe("");
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: roomNow() });
     view.composing.post("hello");
@@ -215,8 +163,7 @@ it("announces messages of others, a file by its name, and no deleted ones", asyn
     { ...messageOf(3, ""), id: "three", deleted: true },
     { ...messageOf(4, "mine"), sender: "ada", name: "Ada" },
   ];
-  for (const message of heard) line.receive(`42${JSON.stringify(["chat-message", message])}`);
-  await vi.advanceTimersByTimeAsync(0);
+  for (const message of heard) await dialled.emit("chat-message", message);
   expect(view.state.messages.stored).toHaveLength(4);
   expect(announced).toEqual(["Ben: hello", "Ben: cat.png"]);
 });
@@ -242,7 +189,7 @@ describe("a change of a message", () => {
 
   it("without a connection stays in the composer at once, and is not asked for later by itself", async () => {
     await enter("first");
-    line.close();
+    dialled.line.close();
     await save();
     expect(view.writing).toMatchObject({
       text: "better words",
@@ -255,22 +202,19 @@ describe("a change of a message", () => {
   });
 });
 
-it("a message that is not on the page is not reported as gone while offline", async () => {
+it("without a connection, and where it breaks before the answer, no message is reported as gone", async () => {
   await enter("first");
-  line.close();
+  dialled.line.close();
   await vi.advanceTimersByTimeAsync(0);
   await view.store.jumpTo(7);
   expect(view.notice).toBe("That message cannot be loaded without a connection.");
   await enter("first");
   await view.store.jumpTo(7);
   expect(view.notice).toBe("That message is not there any more.");
-});
-
-it("a question that the connection takes with it: neither", async () => {
-  await enter("first");
+  // A question that the connection takes with it.
   delete answers["history"];
   const jumping = view.store.jumpTo(7);
-  line.close();
+  dialled.line.close();
   await jumping;
   expect(view.notice).toBe("That message cannot be loaded without a connection.");
 });
@@ -306,36 +250,31 @@ it("without any token it stops, with the reason", async () => {
 it("a right-to-left name does not reorder the words around it", async () => {
   await enter("first");
   const [spoofed, hebrew] = ["\u202EnimdA\u2066", "\u05D0\u05D3\u05D4"];
-  const said = { ...messageOf(1, "hello"), name: spoofed };
-  line.receive(`42${JSON.stringify(["chat-message", said])}`);
-  line.receive(`42${JSON.stringify(["chat-message", { ...messageOf(2, "shalom"), sender: "ada-2", name: hebrew }])}`);
-  line.receive(`42${JSON.stringify(["typing", { user: "ben", name: spoofed, on: true }])}`);
-  const muted = { action: "mute", by: "ben", user: "ada-2", at: 1 };
-  line.receive(`42${JSON.stringify(["moderation", muted])}`);
-  await vi.advanceTimersByTimeAsync(0);
+  await dialled.emit("chat-message", { ...messageOf(1, "hello"), name: spoofed });
+  await dialled.emit("chat-message", { ...messageOf(2, "shalom"), sender: "ada-2", name: hebrew });
+  await dialled.emit("typing", { user: "ben", name: spoofed, on: true });
+  await dialled.emit("moderation", { action: "mute", by: "ben", user: "ada-2", at: 1 });
   const isolated = `\u2068${hebrew}\u2069`;
   expect(announced).toEqual(["nimdA: hello", `${isolated}: shalom`, `NimdA muted ${isolated}`]);
   expect(typingLine(view.state.typing)).toBe("nimdA is typing…");
 });
 
 it("the line about a moderator's action goes after a while, and with the end of the connection", async () => {
-  const receive = (event: string, payload: object): void => line.receive(`42${JSON.stringify([event, payload])}`);
-  const unmuted = { action: "unmute", by: "ben", user: "ada", at: 1 };
+  const unmute = (): Promise<void> => dialled.emit("moderation", { action: "unmute", by: "ben", user: "ada", at: 1 });
   answers["presence"] = () => ({ ok: true, members: [], count: 1 });
   await enter("first");
-  receive("moderation", unmuted);
+  await unmute();
   await vi.advanceTimersByTimeAsync(10_000);
   // The same again stays as long.
-  receive("moderation", unmuted);
+  await unmute();
   await vi.advanceTimersByTimeAsync(14_000);
   expect(view.notice).toBe("Ben unmuted you");
   await vi.advanceTimersByTimeAsync(1000);
   expect(view.notice).toBe("");
-  receive("moderation", unmuted);
-  await vi.advanceTimersByTimeAsync(0);
+  await unmute();
   expect(view.notice).toBe("Ben unmuted you");
-  receive("notice", { code: "KICKED", message: "You were kicked from this room." });
-  line.receive("41");
+  await dialled.emit("notice", { code: "KICKED", message: "You were kicked from this room." });
+  dialled.line.receive("41");
   await vi.advanceTimersByTimeAsync(0);
   expect([view.connection.kind, view.notice]).toEqual(["stopped", ""]);
 });

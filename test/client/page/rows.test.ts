@@ -4,22 +4,9 @@ import { describe, expect, it } from "vitest";
 import { RowLayout } from "../../../client/page/state/row-layout.ts";
 import { rowsOf } from "../../../client/page/state/rows.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
+import { messageOf as message, NOON } from "../../host/message.ts";
 
-const NOON = new Date(2026, 10, 21, 12).getTime();
 const SELF = "ada";
-
-function message(seq: number, more: Partial<Message> = {}): Message {
-  return {
-    id: `id${seq}`,
-    seq,
-    room: "general",
-    sender: "ben",
-    name: "Ben",
-    content: `m${seq}`,
-    timestamp: NOON,
-    ...more,
-  };
-}
 
 describe("the rows", () => {
   const shown = (messages: Message[], more: object = {}): string[] =>

@@ -1,10 +1,14 @@
-// Tests the smaller parts of the page's state: people, rooms, times, and the connection.
+// Tests the smaller parts of the page's state: people, rooms and the ways to them, addresses, excerpts, times, and the connection.
 import { describe, expect, it } from "vitest";
 
+import { addressIn, hashOf } from "../../../client/page/state/address.ts";
 import { completed, suggestionsFor } from "../../../client/page/state/completion.ts";
 import { openMentionIn } from "../../../src/protocol/text/mentions.ts";
+import { excerptOf } from "../../../client/page/state/excerpt.ts";
+import { People } from "../../../client/page/state/people.ts";
+import { placesFor } from "../../../client/page/state/places.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
-import { labelOf, neighbour, roomItems, titleOf } from "../../../client/page/state/room-items.ts";
+import { labelOf, neighbour, roomItems, titleOf, type RoomItem } from "../../../client/page/state/room-items.ts";
 import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
 import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
 import { typingLine } from "../../../client/page/state/typing-line.ts";
@@ -248,5 +252,111 @@ describe("a user's colour", () => {
   it("gives the members of a small team different colours", () => {
     const team = ["mara", "jonas", "priya", "tomas", "aiko", "sam"];
     expect(new Set(team.map(hueOf)).size).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe("the address of a room or a message", () => {
+  it.each([
+    { room: "general" },
+    { room: "dm~aZ_9.x-" },
+    { room: "general", message: "k3J-_x-1z" },
+    { room: "a.b~c", message: "0-1" },
+  ])("an address that the page makes leads there: %j", (address) => {
+    expect(addressIn(hashOf(address))).toEqual(address);
+  });
+
+  it.each([
+    ["#a~b/x-1.", { room: "a~b", message: "x-1" }],
+    ["#a/x-1).”", { room: "a", message: "x-1" }],
+    ["#a%7Eb%2Fx-1", { room: "a~b", message: "x-1" }],
+  ])("what other programs do to a link changes nothing: %s", (hash, address) => {
+    expect(addressIn(hash)).toEqual(address);
+  });
+
+  it.each([
+    "",
+    "#",
+    "#/",
+    "#/x-1",
+    "#a/",
+    "#a/.",
+    "#a/<b>",
+    "#a/x/y",
+    "#a b",
+    "#a%",
+    "#a/%00",
+    `#a/${"x".repeat(129)}`,
+    "#__proto__/x",
+    "#a/x\u202e1",
+  ])("no address: %j", (hash) => {
+    expect(addressIn(hash)).toBe(undefined);
+  });
+});
+
+describe("rooms and people by a part of their names (Ctrl K)", () => {
+  const item = (room: string, more: Partial<RoomItem> = {}): RoomItem => ({
+    room,
+    section: "yours",
+    unread: 0,
+    mentions: 0,
+    isMuted: false,
+    ...more,
+  });
+  const items = [
+    item("general"),
+    item("coffee", { name: "Zoë's Café" }),
+    item("design-review", { unread: 3 }),
+    item("ops", { unread: 9, mentions: 1 }),
+    item("dm~x", { section: "direct", direct: { user: "ben", name: "Ben Ito" } }),
+    item("regents", { section: "discover" }),
+  ];
+  const people = [
+    { user: "ben", name: "Ben Ito" },
+    { user: "greta", name: "Greta" },
+  ];
+  const found = (typed: string): string[] =>
+    placesFor(typed, { items, people, entered: ["dm~x", "coffee", "general"], current: "general" }).map((place) =>
+      place.kind === "room" ? place.item.room : place.person.name,
+    );
+
+  it("until something is typed: what speaks to the reader, what is unread, and where they were last; not where they are", () => {
+    expect(found(" ")).toEqual(["ops", "design-review", "coffee", "dm~x", "regents"]);
+  });
+
+  it("finds by name and id, without accents and capitals: beginnings, words, parts, and letters in their order", () => {
+    expect(found("ge")).toEqual(["general", "regents", "design-review", "Greta"]);
+    expect(found("re")).toEqual(["regents", "design-review", "Greta"]);
+    expect(found("cafe")).toEqual(["coffee"]);
+    expect(found("#coff")).toEqual(["coffee"]);
+    expect(found("dsrv")).toEqual(["design-review"]);
+    expect(found("ito")).toEqual(["dm~x"]);
+    expect(found("@gret")).toEqual(["Greta"]);
+    expect(found("design rev")).toEqual(["design-review"]);
+    expect(found("xyz")).toEqual([]);
+  });
+});
+
+describe("the excerpt of a found message", () => {
+  const ADA = "guest-00000000000a1b2c";
+  const people = new People(() => new Map([[ADA, "Ada Lovelace"]]));
+
+  /** The excerpt, with the found words in brackets. */
+  function excerpt(content: string, ...found: string[]): string {
+    const matches = found.map((word) => [content.indexOf(word), content.indexOf(word) + word.length] as const);
+    return excerptOf({ content, matches }, people.labelledIn(content))
+      .map(({ text, isMatch }) => (isMatch ? `[${text}]` : text))
+      .join("");
+  }
+
+  it.each([
+    ["after a mention", `hey @${ADA} and others`, ["others"], "hey @Ada Lovelace and [others]"],
+    ["before a mention", `hey @${ADA}`, ["hey"], "[hey] @Ada Lovelace"],
+    ["within the id of a mention", `hey @${ADA}, you`, ["guest", "00000000000a1b2c"], "hey [@Ada Lovelace], you"],
+    ["from a mention on", `hey @${ADA}, you`, ["00000000000a1b2c, you"], "hey [@Ada Lovelace, you]"],
+    ["in code, where no user is mentioned", `see \`@${ADA}\` there`, ["there"], `see @${ADA} [there]`],
+    ["beside marks", "the **needle** is `here`", ["is"], "the needle [is] here"],
+    ["far from the beginning", `@${ADA} ${"hay ".repeat(20)}needle`, ["needle"], `…${"hay ".repeat(9)}[needle]`],
+  ])("a word that was found %s is marked, and people are named", (_, content, found, shown) => {
+    expect(excerpt(content, ...found)).toBe(shown);
   });
 });

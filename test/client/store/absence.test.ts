@@ -174,13 +174,6 @@ it("a reader of older messages stays there, and finds the line below", async () 
   expect(store.getSnapshot().reading).toMatchObject({ target: undefined, news: undefined });
 });
 
-it("messages that come while the user looks are nothing new", async () => {
-  const store = await enterUpToDate();
-  await world.post("ben", 2);
-  await world.pass(100);
-  expect(placeOf(store)).toMatchObject({ unreadAfter: undefined, count: 0, following: true });
-});
-
 it("messages marked as unread stay unread on all devices, although the user sees them, until they read on", async () => {
   const store = await enterUpToDate();
   const phone = await world.enter("ada");

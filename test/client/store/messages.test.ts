@@ -232,14 +232,20 @@ it("fetches a quoted message that is not loaded, once", async () => {
   expect([ada.quoted(first.id)?.content, heard]).toEqual(["ben 1", 1]);
 });
 
-it("a deleted room begins empty, with the unsent messages", async () => {
+it("a deleted room begins empty, with the unsent messages, and what changes in it later is fetched, too", async () => {
   const ada = await world.enter("ada");
-  await hear(ada, "old");
+  const { id } = await hear(ada, "old");
+  await hear(ada, "old, too");
+  await answered(ada.edit(id, "older"));
   await world.down();
   void ada.send("new");
   world.beginAnew();
   await world.up();
   expect([stored(ada), outgoing(ada)]).toEqual([["new"], []]);
+  await world.down();
+  await world.room.ask("edit-message", "ada", { id: ada.getSnapshot().messages.stored[0]!.id, content: "newer" });
+  await world.up();
+  expect(stored(ada)).toEqual(["newer"]);
 });
 
 /** Sends a message, and waits until it is stored. */

@@ -5,16 +5,9 @@ import { abilitiesOf, mayModerate } from "../../../client/store/abilities.ts";
 import { Roster } from "../../../client/store/presence.ts";
 import { ReadMarks, readersOf } from "../../../client/store/read-marks.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
+import { messageOf } from "../../host/message.ts";
 
-const messageOf = (seq: number, sender: string): Message => ({
-  id: String(seq),
-  seq,
-  room: "general",
-  sender,
-  name: sender,
-  content: "x",
-  timestamp: 0,
-});
+const sentBy = (sender: string, seq = 1): Message => messageOf(seq, { sender, timestamp: 0 });
 
 describe("read marks", () => {
   it("stand at the last message shown that each has read, never go back, and leave out oneself and its author", () => {
@@ -27,7 +20,7 @@ describe("read marks", () => {
       ["dan", 4],
     ] as const)
       marks.set({ user, seq });
-    const messages = [messageOf(2, "ada"), messageOf(3, "ada"), messageOf(4, "dan")];
+    const messages = [sentBy("ada", 2), sentBy("ada", 3), sentBy("dan", 4)];
     expect(Array.from(readersOf(marks.state, messages, "ada"))).toEqual([
       [3, ["ben"]],
       [4, ["cleo"]],
@@ -50,24 +43,24 @@ describe("the actions on a message", () => {
   const at = (nowMs: number, outranks = false) => ({ outranks, editWindowMs: 60_000, nowMs });
 
   it("one's own, until the time to edit it is over, and another's", () => {
-    const own = abilitiesOf(messageOf(1, "ada"), me, at(30_000));
+    const own = abilitiesOf(sentBy("ada"), me, at(30_000));
     expect(own).toEqual({ reply: true, react: true, edit: true, remove: true, moderate: false });
-    expect(abilitiesOf(messageOf(1, "ada"), me, at(60_000)).edit).toBe(false);
-    expect(abilitiesOf(messageOf(1, "ben"), me, at(0))).toMatchObject({ edit: false, remove: false, react: true });
+    expect(abilitiesOf(sentBy("ada"), me, at(60_000)).edit).toBe(false);
+    expect(abilitiesOf(sentBy("ben"), me, at(0))).toMatchObject({ edit: false, remove: false, react: true });
   });
 
   it("for a moderator: on people of a lower rank, and on one's own at any time", () => {
     const moderator = { ...me, role: "moderator" } as const;
-    const lower = abilitiesOf(messageOf(1, "ben"), moderator, at(9e9, true));
+    const lower = abilitiesOf(sentBy("ben"), moderator, at(9e9, true));
     expect(lower).toMatchObject({ edit: true, remove: true, moderate: true });
-    const equal = abilitiesOf(messageOf(1, "mo"), moderator, at(9e9));
+    const equal = abilitiesOf(sentBy("mo"), moderator, at(9e9));
     expect(equal).toMatchObject({ reply: true, edit: false, remove: false, moderate: false });
-    expect(abilitiesOf(messageOf(1, "ada"), moderator, at(9e9)).edit).toBe(true);
+    expect(abilitiesOf(sentBy("ada"), moderator, at(9e9)).edit).toBe(true);
   });
 
   it("for a service: any message may be changed, and people of a lower rank moderated", () => {
     const service = { ...me, role: "service" } as const;
-    const equal = abilitiesOf(messageOf(1, "backend"), service, at(9e9));
+    const equal = abilitiesOf(sentBy("backend"), service, at(9e9));
     expect(equal).toMatchObject({ edit: true, remove: true, moderate: false });
   });
 
@@ -77,12 +70,12 @@ describe("the actions on a message", () => {
     ["KICKED", "member", false],
     ["BANNED", "moderator", false],
   ] as const)("where nothing can be written because of %s", (blocked, role, remove) => {
-    const able = abilitiesOf(messageOf(1, "ada"), { ...me, role, blocked }, at(0));
+    const able = abilitiesOf(sentBy("ada"), { ...me, role, blocked }, at(0));
     expect(able).toEqual({ reply: false, react: false, edit: false, remove, moderate: false });
   });
 
   it("on a deleted message: none", () => {
-    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, me, at(0));
+    const gone = abilitiesOf({ ...sentBy("ada"), deleted: true }, me, at(0));
     expect(gone).toEqual({ reply: false, react: false, edit: false, remove: false, moderate: false });
   });
 });

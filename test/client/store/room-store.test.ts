@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 
 import type { RoomStore } from "../../../client/store/api.ts";
+import { createRoomStore } from "../../../client/store/room-store.ts";
 import type { RoomState } from "../../../client/store/state.ts";
 import { unreadOf } from "../../../client/store/unread.ts";
 import { useStoredRoom } from "../../host/stored-room.ts";
@@ -155,17 +156,6 @@ describe("the user's rights", () => {
     expect(ada.getSnapshot().modes).toMatchObject({ readOnly: true });
   });
 
-  it("the role in the token counts again once the room takes its own back", async () => {
-    const [reader, mia] = [await world.enter({ user: "rita", role: "reader" }), await world.enter(MIA)];
-    void mia.moderate("grant", { user: "rita", role: "member" });
-    await world.pass(100);
-    expect(reader.getSnapshot().me).toMatchObject({ role: "member", blocked: undefined });
-    vi.spyOn(reader.room, "tokenRole", "get").mockReturnValue("reader");
-    void mia.moderate("revoke", { user: "rita" });
-    await world.pass(100);
-    expect(reader.getSnapshot().me).toMatchObject({ role: "reader", blocked: "READER" });
-  });
-
   it("a mute holds messages until its end, of which subscribers hear", async () => {
     const [ada, mia] = [await world.enter("ada"), await world.enter(MIA)];
     void mia.moderate("mute", { user: "ada", seconds: 60 });
@@ -270,5 +260,31 @@ describe("reading", () => {
       messages: { hasLater: false },
       reading: { news: undefined, following: true },
     });
+  });
+});
+
+describe("problems", () => {
+  it("history that cannot be loaded is a problem, and is loaded later", async () => {
+    await world.post("ben", 2);
+    const room = world.connect("ada");
+    const history = vi.spyOn(room, "history").mockRejectedValueOnce(new Error("nothing came"));
+    const store = createRoomStore(room);
+    await world.pass(100);
+    expect(store.getSnapshot()).toMatchObject({
+      problem: { what: "history", code: "NO_ANSWER" },
+      messages: { isLoaded: false, isOpening: false },
+    });
+    await world.pass(3000);
+    void store.loadEarlier();
+    await world.pass(100);
+    expect([store.getSnapshot().messages.stored.length, history.mock.calls.length]).toEqual([2, 2]);
+    store.close();
+  });
+
+  it("the room's own errors, too", async () => {
+    const ada = await world.enter("ada");
+    ada.room.socket.emit("react", { id: "nonsense", emoji: "👍", on: true });
+    await world.pass(100);
+    expect(ada.getSnapshot().problem).toMatchObject({ what: "room", code: "NOT_FOUND" });
   });
 });

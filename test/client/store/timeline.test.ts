@@ -4,22 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { Outgoing } from "../../../client/store/state.ts";
 import { Timeline } from "../../../client/store/timeline.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
+import { messageOf as message, NOON } from "../../host/message.ts";
 
-const NOON = new Date(2026, 10, 21, 12).getTime();
 const SELF = "ada";
-
-function message(seq: number, more: Partial<Message> = {}): Message {
-  return {
-    id: `id${seq}`,
-    seq,
-    room: "general",
-    sender: "ben",
-    name: "Ben",
-    content: `m${seq}`,
-    timestamp: NOON,
-    ...more,
-  };
-}
 const range = (from: number, to: number): Message[] =>
   Array.from({ length: to - from + 1 }, (_, at) => message(from + at));
 const seqs = (timeline: Timeline): number[] => timeline.messages.map(({ seq }) => seq);
