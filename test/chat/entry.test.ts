@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
-import { ChatRoom, expiresIn, identityOf, ROOM } from "../host/chat-room.ts";
+import { ChatRoom, expiresIn, identityOf, RECOVERS, recoveryAuthOf, ROOM } from "../host/chat-room.ts";
 
 describe("a CONNECT is refused", () => {
   it.each<[what: string, auth: object | undefined]>([
@@ -90,13 +90,10 @@ describe("a CONNECT is refused", () => {
 
   it("LIM-7: a recovering client replaces the socket that it recovers", async () => {
     const room = new ChatRoom({ maxConnectionsPerUser: 1 });
-    const handshake = { canRecover: true, identity: identityOf("ada") };
-    const ada = await room.shell.connect(handshake);
-    const { pid } = ada.packets[0]!.data as { pid: string };
-    const offset = (ada.packets.at(-1)!.data as string[]).at(-1);
-    const back = await room.shell.connect(handshake, { pid, offset });
+    const ada = await room.join("ada", RECOVERS);
+    const back = await room.join("ada", RECOVERS, recoveryAuthOf(ada));
     expect(back.refusal).toBeUndefined();
-    expect(back.packets[0]!.data).toMatchObject({ pid });
+    expect(recoveryAuthOf(back).pid).toBe(recoveryAuthOf(ada).pid);
   });
 
   it("members get no event of it, and the client may try again with a good token", async () => {

@@ -1,7 +1,7 @@
-// Refusals of each event besides its payload: too many requests, an unreadable log, muted users and read-only rooms.
+// Refusals of each event besides its payload: callers without the right, too many requests, an unreadable log, muted users and read-only rooms.
 import { describe, expect, it } from "vitest";
 
-import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
+import { CHAT_EVENTS, type Role } from "../../src/protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../../src/protocol/limits.ts";
 import { EPOCH } from "../host/memory-log.ts";
 import { textOf } from "../host/repository.ts";
@@ -20,19 +20,79 @@ async function talk(): Promise<Cast> {
   return given;
 }
 
-describe("RATE_LIMITED: asked too often", () => {
-  it.each<[event: string, payload: object]>([
-    ...CHAT_EVENTS.flatMap(({ name, cost, examples: [example] }): Array<[string, object]> =>
-      cost === undefined ? [[name, example!]] : [],
-    ),
-    ["audit", { limit: 1 }],
-    ["moderation-state", { limit: 1 }],
-  ])("%s", async (event, payload) => {
+describe("FORBIDDEN: by socket and from outside", () => {
+  /** Those who may not send an event, by its declaration. */
+  const REFUSED: Readonly<Record<string, readonly Role[]>> = {
+    everyone: [],
+    members: ["reader"],
+    speakers: ["reader"],
+    moderators: ["reader", "member"],
+  };
+  // The room of these tests opens no other one.
+  const EVENTS = CHAT_EVENTS.filter(({ name }) => name !== "open-dm");
+
+  it.each(EVENTS)("MOD-1: $name, which is for $by", async ({ name, by, examples: [example] }) => {
+    const { room, mia, ada } = await talk();
+    const payload = onMessage(example!);
+    for (const role of ["reader", "member"] as const) {
+      const client = await room.join({ user: `a ${role}`, role });
+      room.quiet();
+      const [heard, stored] = [ada.packets.length, room.log.rowsWritten + room.state.writes];
+      if (!REFUSED[by]!.includes(role)) {
+        if (role === "reader") expect(await client.ask(name, payload)).not.toEqual(refusalOf("FORBIDDEN"));
+        continue;
+      }
+      client.emit(name, payload);
+      expect(client.received("error")).toMatchObject([{ code: "FORBIDDEN" }]);
+      for (const answer of [client.ask(name, payload), room.ask(name, { user: client.name, role }, payload)])
+        expect(await answer).toEqual(refusalOf("FORBIDDEN"));
+      room.quiet();
+      expect([ada.packets.length, room.log.rowsWritten + room.state.writes]).toEqual([heard, stored]);
+    }
+    if (by === "moderators") expect(await mia.ask(name, payload)).not.toEqual(refusalOf("FORBIDDEN"));
+  });
+
+  it.each(["typing", "read", "attend", "refresh-token"] as const)("%s without a connection", async (event) => {
+    const { room } = await talk();
+    const [example] = CHAT_EVENTS.find(({ name }) => name === event)!.examples;
+    expect(await room.ask(event, "ada", example)).toEqual(refusalOf("FORBIDDEN"));
+  });
+});
+
+describe("RATE_LIMITED: asked too often, CHAT-6", () => {
+  /** The tokens that a payload costs, of events whose cost depends on it. */
+  const PAGES: Readonly<Record<string, ReadonlyArray<readonly [payload: object, tokens: number]>>> = {
+    history: [
+      [{ limit: 41 }, 3],
+      [{ limit: 20, afterTime: 0 }, 6],
+      [{ limit: 20, beforeTime: 1 }, 6],
+    ],
+    changes: [[{ after: 0, limit: 50 }, 20]],
+    presence: [
+      [{}, 1],
+      [{ find: "ada" }, 5],
+    ],
+    read: [
+      [{ seq: 1 }, 1],
+      [{ seq: 0, back: true }, 5],
+    ],
+    audit: [[{ limit: 21 }, 2]],
+    "moderation-state": [[{ limit: 20 }, 1]],
+    threads: [[{ limit: 5 }, 7]],
+    thread: [[{ id: ID, limit: 6 }, 7]],
+  };
+  const COSTS = CHAT_EVENTS.filter(({ cost }) => cost !== 0).flatMap(({ name, cost = 1, examples: [example] }) => {
+    const pages = typeof cost === "number" ? [[onMessage(example!), cost] as const] : PAGES[name]!;
+    return pages.map(([payload, tokens]): [string, object, number] => [name, payload, tokens]);
+  });
+
+  it.each(COSTS)("%s %j costs %i", async (event, payload, tokens) => {
     const { room, mia } = await talk();
     const ask = (): Promise<unknown> => mia.ask(event, payload);
-    for (let i = 0; i < REQUEST_LIMIT.burst; i++) expect(await ask()).not.toEqual(refusalOf("RATE_LIMITED"));
+    for (let left = REQUEST_LIMIT.burst; left >= tokens; left -= tokens)
+      expect(await ask()).not.toEqual(refusalOf("RATE_LIMITED"));
     expect(await ask()).toEqual(refusalOf("RATE_LIMITED"));
-    room.shell.advance(1000 / REQUEST_LIMIT.perSecond);
+    room.shell.advance((tokens * 1000) / REQUEST_LIMIT.perSecond);
     expect(await ask()).not.toEqual(refusalOf("RATE_LIMITED"));
   });
 });
@@ -40,6 +100,14 @@ describe("RATE_LIMITED: asked too often", () => {
 describe("INTERNAL: the storage could not be read", () => {
   it.each<[event: string, payload: object]>([
     ["get-message", { id: ID }],
+    ["history", {}],
+    ["changes", { after: 0 }],
+    ["edit-message", { id: ID, content: "x" }],
+    ["delete-message", { id: ID }],
+    ["versions", { id: ID }],
+    ["react", { id: ID, emoji: "👍", on: true }],
+    ["reactions", { id: ID }],
+    ["search", { query: "post" }],
     ["audit", {}],
     ["moderation-state", {}],
     ["read-marks", {}],

@@ -4,36 +4,22 @@ import { describe, expect, it } from "vitest";
 
 import { MISSED_MESSAGES_MAX } from "../../src/protocol/limits.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { ChatRoom, expiresIn, identityOf, SETTINGS, UNLIMITED, type Person } from "../host/chat-room.ts";
+import { ChatRoom, expiresIn, RECOVERS, recoveryAuthOf, SETTINGS, UNLIMITED, type Person } from "../host/chat-room.ts";
 import type { Client } from "../host/harness.ts";
 
 const HEARD = ["heard 1", "heard 2"];
 const MISSED = ["missed 1", "missed 2", "missed 3"];
 const WINDOW_MS = SETTINGS.recoveryWindowMs;
 
-interface RecoveryAuth {
-  readonly sid: string;
-  readonly pid: string;
-  readonly offset: string;
-}
-
 interface Story {
   readonly room: ChatRoom;
   readonly ada: Client;
-  readonly recoveryAuth: RecoveryAuth;
+  readonly recoveryAuth: ReturnType<typeof recoveryAuthOf>;
 }
 
 type Step = (story: Story) => void | Promise<void>;
 
 const contentsOf = (client: Client): string[] => client.received<Message>("chat-message").map(({ content }) => content);
-
-const recoveryAuthOf = (client: Client): RecoveryAuth => ({
-  ...client.accepted(),
-  offset: client.events().at(-1)!.event.at(-1) as string,
-});
-
-const connect = (room: ChatRoom, person: string | Person, auth?: object): Promise<Client> =>
-  room.shell.open({ canRecover: true, identity: identityOf(person) }).connect(auth);
 
 /** Ben posts it, without a connection. */
 async function say({ room }: Pick<Story, "room">, contents: readonly string[]): Promise<void> {
@@ -44,14 +30,14 @@ async function say({ room }: Pick<Story, "room">, contents: readonly string[]): 
 /** Ada is in a room and has received some messages. */
 async function begin(person: string | Person = "ada"): Promise<Story> {
   const room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 });
-  const ada = await connect(room, person);
+  const ada = await room.join(person, RECOVERS);
   await say({ room }, HEARD);
   expect(contentsOf(ada)).toEqual(HEARD);
   return { room, ada, recoveryAuth: recoveryAuthOf(ada) };
 }
 
 const comeBack = ({ room, recoveryAuth }: Story, auth: object = recoveryAuth, person: string | Person = "ada") =>
-  connect(room, person, auth);
+  room.join(person, RECOVERS, auth);
 
 /** With these messages and no others, before and after `welcome`: REC-4, REC-5. */
 async function expectRecovered(story: Story, back: Client, missed: readonly string[]): Promise<void> {
@@ -206,14 +192,16 @@ describe("does not recover: REC-3", () => {
     const { recoveryAuth } = await begin();
     const room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { name: "elsewhere", epoch: "e2" });
     await say({ room }, [...HEARD, ...MISSED]);
-    const back = await connect(room, "ada", recoveryAuth);
+    const back = await room.join("ada", RECOVERS, recoveryAuth);
     expect(back.accepted().pid).not.toBe(recoveryAuth.pid);
     expect(contentsOf(back)).toEqual([]);
   });
 
   const flip = (text: string): string => `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`;
 
-  it.each<[what: string, forge: (recoveryAuth: RecoveryAuth) => { pid?: unknown; offset?: unknown }]>([
+  it.each<
+    [what: string, forge: (recoveryAuth: ReturnType<typeof recoveryAuthOf>) => { pid?: unknown; offset?: unknown }]
+  >([
     ["a pid with another signature", ({ pid, offset }) => ({ pid: flip(pid), offset })],
     ["a pid with another id", ({ pid, offset }) => ({ pid: `x${pid}`, offset })],
     ["a pid cut short", ({ pid, offset }) => ({ pid: pid.slice(0, -1), offset })],

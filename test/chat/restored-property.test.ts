@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { nameIncarnation } from "../../src/storage/incarnations.ts";
-import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
+import { ChatRoom, RECOVERS, recoveryAuthOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Client } from "../host/harness.ts";
 import { fc, runs } from "../host/properties.ts";
 
@@ -112,8 +112,7 @@ class Story {
   }
 
   async #enter(n: number, auth?: object): Promise<Person> {
-    const client = this.room.shell.open({ canRecover: true, identity: identityOf(`user-${n}`) });
-    await client.connect(auth);
+    const client = await this.room.join(`user-${n}`, RECOVERS, auth);
     return { client, heard: [], since: this.#ids.at(-1) };
   }
 
@@ -122,13 +121,10 @@ class Story {
     this.#leave(before);
     const heard = [...before.heard, ...heardBy(before.client)];
     const known = heard.at(-1) ?? before.since;
-    const { pid } = before.client.packets[0]!.data as { pid: string };
-    const offset = before.client.packets
-      .flatMap(({ data }) => (Array.isArray(data) ? [data.at(-1) as string] : []))
-      .at(-1);
-    const back = await this.#enter(n, { pid, offset });
+    const recoveryAuth = recoveryAuthOf(before.client);
+    const back = await this.#enter(n, recoveryAuth);
     this.room.quiet();
-    const isRecovered = (back.client.packets[0]!.data as { pid: string }).pid === pid;
+    const isRecovered = recoveryAuthOf(back.client).pid === recoveryAuth.pid;
     expect(isRecovered, `${n} knew ${known}; there are ${this.#ids.join()}`).toBe(
       known === undefined || this.#ids.includes(known),
     );

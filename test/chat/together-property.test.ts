@@ -113,7 +113,7 @@ class Life {
       case "go":
         return this.#go(taken.user);
       case "wait":
-        return this.#pass(taken.ms);
+        return this.#room.pass(taken.ms);
       case "search":
         return this.#search(taken.word);
       case "queue":
@@ -134,7 +134,7 @@ class Life {
       const n = ++this.#count;
       this.#room.call("chat-message", "ada", { content: `w${n % 4} x${n}` });
     }
-    await this.#pass(0);
+    await this.#room.pass(0);
   }
 
   async #postFile(): Promise<void> {
@@ -147,7 +147,7 @@ class Life {
       for (const { key } of storedFilesOf(all)) this.#room.files.keys.add(key);
       this.#room.call("chat-message", "ada", { content: n % 2 ? "" : `w2 x${n}`, ...all }, "member");
     }
-    await this.#pass(0);
+    await this.#room.pass(0);
   }
 
   async #change(what: keyof typeof EVENTS, place: number): Promise<void> {
@@ -155,7 +155,7 @@ class Life {
     const content = what === "edit to nothing" ? "" : `e w${n % 4} x${n}`;
     const id = `${EPOCH}-${place.toString(36)}`;
     this.#room.call(EVENTS[what], asker(n), { id, content, emoji: "x", on: n % 2 === 0 });
-    await this.#pass(0);
+    await this.#room.pass(0);
   }
 
   #go(user: string): void {
@@ -164,10 +164,10 @@ class Life {
   }
 
   async #search(word: string): Promise<void> {
-    await this.#pass(100);
+    await this.#room.pass(100);
     const asked = this.#room.call("search", asker(++this.#count), { query: `${word} ` });
     // Searches rest between turns, the longer the more was asked for lately.
-    for (let waits = 0; waits < SEARCH_WAITS_MAX && asked.answer === undefined; waits++) await this.#pass(10);
+    for (let waits = 0; waits < SEARCH_WAITS_MAX && asked.answer === undefined; waits++) await this.#room.pass(10);
     const { messages } = asked.answer as Extract<SearchAnswer, { ok: true }>;
     const there = this.#room.log.messages.filter(({ content }) => content.split(" ").includes(word)).reverse();
     expect(messages.map(({ seq }) => seq)).toEqual(there.slice(0, 20).map(({ seq }) => seq));
@@ -181,22 +181,8 @@ class Life {
       this.#tabs = [];
       return;
     }
-    await this.#pass(how === "sleep" || this.#durability === "relaxed" ? 3000 : 0);
+    await this.#room.pass(how === "sleep" || this.#durability === "relaxed" ? 3000 : 0);
     if (how === "evict" || shell.canSleep) shell.evict();
-  }
-
-  /** Lets time pass, with every deadline in its turn and all that follows from it. */
-  async #pass(ms: number): Promise<void> {
-    const { shell } = this.#room;
-    const endMs = shell.nowMs + ms;
-    for (let turns = 0; shell.nowMs < endMs && turns < 5000; turns++) {
-      shell.advance(Math.max(0, Math.min(shell.quietMs, endMs - shell.nowMs)));
-      await setImmediate();
-    }
-    for (let turns = 0; turns < 12; turns++) {
-      await setImmediate();
-      shell.advance(0);
-    }
   }
 
   /** FILE-6. */
@@ -210,7 +196,7 @@ class Life {
     this.#queue.mood = "takes";
     this.#room.files.failure = undefined;
     this.#isLobbyAway = false;
-    await this.#pass(3_700_000);
+    await this.#room.pass(3_700_000);
     this.#checkDeleted();
     this.#checkTold();
     this.#checkLobby();

@@ -68,6 +68,15 @@ export const identityOf = (person: string | Person): Identity => {
 /** `exp` of a token that ends so many seconds after the tests began. */
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
+/** Of a client that can recover, as stock clients can. */
+export const RECOVERS: Partial<Handshake> = { canRecover: true };
+
+/** By which a client asks for the connection that it had. */
+export const recoveryAuthOf = (client: Client) => ({
+  ...(client.accepted() as { readonly sid: string; readonly pid: string }),
+  offset: client.events().at(-1)?.event.at(-1) as string,
+});
+
 /** The parts of a room besides its storage; a test gives those that it needs. */
 export type RoomParts = Partial<
   Pick<ChatDependencies, "files" | "durable" | "readAllowance" | "rules" | "custom" | "shards" | "userRooms">

@@ -52,26 +52,25 @@ const BUGS: ReadonlyArray<{
     ],
     breaks: "a note is kept",
   },
-  {
-    bug: "a note that is sent again is stored twice",
-    planted: [WITHOUT_KEY, { file, find: "INSERT OR IGNORE INTO", replace: "INSERT INTO" }],
-    breaks: "a note is there once",
-  },
 ];
 
 describe("simulate", () => {
   it("finds nothing wrong with the notes", async () => {
-    const result = await simulate(NOTES, { seeds: 15 });
-    expect(result).toMatchObject({ runs: 15, failures: [] });
+    const result = await simulate(NOTES, { seeds: 6 });
+    expect(result).toMatchObject({ runs: 6, failures: [] });
     expect(result.counts["sleeps"]).toBeGreaterThan(0);
     expect(result.done).toMatchObject({ "step writer add": expect.any(Number), "fault crash": expect.any(Number) });
     expect(() => assertHolds(result)).not.toThrow();
   });
 
-  it("goes on after failures, as `npm run simulate` does", async () => {
+  it("goes on after failures, as `npm run simulate` does, and reports an object that cannot be made as trouble", async () => {
     const planted = [{ file, find: '{ "/": new Notes() }', replace: "null as never" }];
-    const { runs, failures } = await simulate(NOTES, { seeds: 3, planted, failuresMax: Infinity, shrinks: 0 });
-    expect([runs, failures.map(({ seed }) => seed)]).toEqual([3, [1, 2, 3]]);
+    const { runs, failures } = await simulate(NOTES, { seeds: 2, planted, failuresMax: Infinity, shrinks: 0 });
+    expect([runs, failures.map(({ seed }) => seed)]).toEqual([2, [1, 2]]);
+    expect(failures[0]).toMatchObject({
+      invariant: "no trouble",
+      message: expect.stringContaining("is no Namespace with handlers"),
+    });
   });
 
   it.each(BUGS)("finds, shrinks and repeats: $bug", async ({ planted, breaks }) => {
@@ -163,15 +162,6 @@ describe("a simulation that cannot run", () => {
       await simulate(${JSON.stringify(NOTES)}).catch(({ message }) => console.log(message));`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", withoutEsbuild]);
     expect(stdout).toBe("a simulation is bundled with esbuild, which is not installed: `npm install -D esbuild`\n");
-  });
-
-  it("reports an object that cannot be made as trouble", async () => {
-    const planted = [{ file, find: '{ "/": new Notes() }', replace: "null as never" }];
-    const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
-    expect(failures[0]).toMatchObject({
-      invariant: "no trouble",
-      message: expect.stringContaining("is no Namespace with handlers"),
-    });
   });
 
   it("starts nothing in an object whose constructor throws", async () => {

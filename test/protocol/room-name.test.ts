@@ -5,34 +5,6 @@ import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../../src/protocol/room-n
 import { fc, runs } from "../host/properties.ts";
 
 describe("a room name", () => {
-  it.each(["a", "Z", "0", "global", "a.b", "a_b-c~d", "A".repeat(63), "A".repeat(64), "9..", "x~"])(
-    "%s is one",
-    (name) => {
-      expect(isRoomName(name)).toBe(true);
-    },
-  );
-
-  it.each([
-    "",
-    "A".repeat(65),
-    ".a",
-    "-a",
-    "_a",
-    "~a",
-    "a b",
-    "a/b",
-    "a\n",
-    "\na",
-    "é",
-    "a\u0000",
-    "a%20b",
-    "..",
-    "a*",
-    "\u{1F600}",
-  ])("%j is no room name", (name) => {
-    expect(isRoomName(name)).toBe(false);
-  });
-
   it("is what the contract says: 1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit", () => {
     const allowed = new Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~");
     const first = new Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
@@ -47,7 +19,10 @@ describe("a room name", () => {
       fc.property(fc.oneof(nearly, exactly, fc.string({ unit: "binary" })), (name) => {
         expect(isRoomName(name)).toBe(byTheContract(name));
       }),
-      runs(2000),
+      {
+        ...runs(2000),
+        examples: ["", "a", "A".repeat(64), "A".repeat(65), "a\n", "\na", "_a", "9.."].map((name) => [name]),
+      },
     );
   });
 

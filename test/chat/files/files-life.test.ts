@@ -29,19 +29,6 @@ describe("FILE-5: the file of a deleted message", () => {
     expect(JSON.stringify(room.log.batches)).not.toContain("me.png");
   });
 
-  it("is deleted after a crash in between, and after a failure of the storage", async () => {
-    const { room, ada } = await posted();
-    room.files.failure = new Error("R2 is away");
-    await ada.ask("delete-message", { id: `${EPOCH}-1` });
-    room.shell.crash();
-    await room.pass(0);
-    expect(room.files.keys.size).toBe(1);
-    expect(room.shell.problems.length).toBeGreaterThan(0);
-    room.files.failure = undefined;
-    await room.pass(SWEEP_RETRY_MS);
-    expect(room.files.keys.size).toBe(0);
-  });
-
   it("may not be read, even while it is still stored: FILE-4", async () => {
     const { room, ada, attachment } = await posted();
     const other = await room.upload("ada");
@@ -66,20 +53,6 @@ describe("FILE-5: the file of a deleted message", () => {
     const second = give();
     await ada.ask("delete-message", { id: `${EPOCH}-1` });
     expect(room.chat.calls.permitPass(second, file)).toMatchObject({ error: { code: "NOT_FOUND" } });
-  });
-
-  it("is deleted too where a moderator deleted it; files of other messages stay", async () => {
-    const { room, ada, attachment } = await posted();
-    const other = await room.upload("ada");
-    room.quiet();
-    await ada.ask("chat-message", { content: "stays", attachment: other });
-    const mona = await room.join({ user: "mona", role: "moderator" });
-    room.quiet();
-    await mona.ask("delete-message", { id: `${EPOCH}-1` });
-    await mona.ask("edit-message", { id: `${EPOCH}-2`, content: "edited" });
-    await room.pass(0);
-    expect(room.files.keys).toEqual(new Set([other.key]));
-    expect(room.files.keys).not.toContain(attachment.key);
   });
 
   it("goes with all others of its message, and their previews, also after a crash in between", async () => {
@@ -172,21 +145,6 @@ describe("FILE-6: files that no message can refer to any more", () => {
     await room.pass(KEPT_MS + POST_WINDOW_MS);
     expect(room.log.messages).toHaveLength(1);
     expect(room.files.keys).toEqual(new Set([attachment.key]));
-  });
-
-  it("are deleted sooner where retention is by number and not by age", async () => {
-    const { room, attachment } = await quietRoomWithFile();
-    await room.ask("chat-message", "ada", { content: "", attachment });
-    room.shell.advance(POST_WINDOW_MS + DAY_MS);
-    room.log.retention = { messages: 2, ageMs: Infinity };
-    for (const content of ["1", "2", "3", "4"]) {
-      room.quiet();
-      await room.ask("chat-message", "ada", { content });
-      room.log.trim(room.shell.nowMs);
-    }
-    room.quiet();
-    await room.pass(DAY_MS);
-    expect(room.files.keys.size).toBe(0);
   });
 
   it("are deleted where no post follows after the log dropped messages", async () => {

@@ -1,11 +1,9 @@
 // Changes while a client was away: the `rev` that it remembers, and the pages that follow it.
 import { describe, expect, it } from "vitest";
 
-import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/protocol/events/messages.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, roomWith, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, RECOVERS, recoveryAuthOf, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
 
@@ -79,51 +77,15 @@ describe("MSG-6: changes", () => {
     await ada.ask("chat-message", { content: "the last" });
     expect(await ada.ask("changes", { after: 0 })).toMatchObject({ ok: true, messages: [], hasMore: false });
   });
-
-  it("may be asked for by a reader and by the backend", async () => {
-    const { room, ada } = await talk(1);
-    await ada.ask("edit-message", { id: idOf(1), content: "edited" });
-    const reader = await room.join({ user: "rita", role: "reader" });
-    const edited = { ok: true, messages: [{ content: "edited" }] };
-    expect(await reader.ask("changes", { after: 0 })).toMatchObject(edited);
-    expect(await room.ask("changes", "backend", { after: 0 })).toMatchObject(edited);
-  });
-
-  it.each([{}, { after: -1 }, { after: "0" }, { after: 1.5 }, { after: 0, limit: 0 }, { after: 0, limit: 201 }])(
-    "INVALID_PAYLOAD: %j",
-    async (payload) => {
-      const { people } = await roomWith("ada");
-      expect(await people[0]!.ask("changes", payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-    },
-  );
-
-  it("RATE_LIMITED: a client that asks too often", async () => {
-    const { people } = await roomWith("ada");
-    const calls = Array.from({ length: REQUEST_LIMIT.burst / (CHANGES_COST + 10) + 1 }, () =>
-      people[0]!.call("changes", { after: 0, limit: 10 * CHANGES_PER_TOKEN }),
-    );
-    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
-    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
-  });
-
-  it("INTERNAL: the log cannot be read", async () => {
-    const { room, ada } = await talk(1);
-    room.log.unreadable = new Error("damaged");
-    expect(await ada.ask("changes", { after: 0 })).toMatchObject({ error: { code: "INTERNAL" } });
-  });
 });
 
 describe("MSG-7: recovery", () => {
-  const handshakeOf = (user: string): object => ({ canRecover: true, identity: { user, name: user, role: "member" } });
-
   /** A member whose client can recover: the test disconnects it. */
   async function traveller(room: ChatRoom, user: string): Promise<{ rev: number; back: () => Promise<Client> }> {
-    const client = await room.shell.connect(handshakeOf(user));
+    const client = await room.join(user, RECOVERS);
     const [{ rev }] = client.received("welcome") as [{ rev: number }];
-    const { pid } = client.packets[0]!.data as { pid: string };
-    const offset = (client.packets.at(-1)!.data as unknown[]).at(-1);
     client.leave();
-    return { rev, back: () => room.shell.open(handshakeOf(user)).connect({ pid, offset }) };
+    return { rev, back: () => room.join(user, RECOVERS, recoveryAuthOf(client)) };
   }
 
   it("replays messages as they stand now, and `changes` has the older ones", async () => {

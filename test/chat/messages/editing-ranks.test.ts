@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ROOM, type ChatRoom } from "../../host/chat-room.ts";
+import type { ChatRoom } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { cast, OK, refusalOf, SERVICE, sleep, withGranted, type Cast } from "../../host/moderated-room.ts";
 import { linked } from "../../host/relay-world.ts";
@@ -129,20 +129,6 @@ describe("the actor", () => {
     expect(await ben.ask("changes", { after: 0 })).toMatchObject({ messages: [edited] });
     await ada.ask("edit-message", { id, content: "mine again" });
     expect(await newest(ben)).not.toHaveProperty("editedBy");
-  });
-
-  it("MSG-3: is in a deleted message where it was not the author", async () => {
-    const { room, mia, ada, ben } = await cast();
-    const [first, second] = [await says(ada, "one"), await says(ada, "two")];
-    await ada.ask("delete-message", { id: first });
-    await mia.ask("delete-message", { id: second });
-    sleep(room);
-    const { messages } = await ben.ask("history", {});
-    const place = { room: ROOM, sender: "ada", name: "ada", content: "", timestamp: expect.any(Number), deleted: true };
-    expect(messages).toEqual([
-      { ...place, id: first, seq: 1 },
-      { ...place, id: second, seq: 2, deletedBy: "mia" },
-    ]);
   });
 
   it("comes without the role in which the message was written, in every answer and event", async () => {

@@ -2,8 +2,6 @@
 import { describe, expect, it } from "vitest";
 
 import { EDITS_KEPT_CHARS_MAX, EDITS_KEPT_MAX } from "../../../src/chat/messages/editing.ts";
-import { DELETE_MESSAGE, EDIT_MESSAGE, VERSIONS } from "../../../src/protocol/events/messages.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { ChatRoom, ROOM, roomWith } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
@@ -45,8 +43,10 @@ describe("MSG-1: edit-message", () => {
   });
 
   it("lets moderators and the backend edit any message at any time", async () => {
-    const { room, mona, ben } = await talk();
-    room.shell.advance(10 * 86_400_000);
+    const room = new ChatRoom({ editWindowMs: 1000 });
+    const [ada, ben, mona] = [await room.join("ada"), await room.join("ben"), await room.join(MODERATOR)];
+    await ada.ask("chat-message", { content: "hello" });
+    room.shell.advance(60_000);
     expect(await mona.ask("edit-message", { id: ID, content: "moderated" })).toMatchObject({ ok: true });
     const service = { user: "backend", role: "service" } as const;
     expect(await room.ask("edit-message", service, { id: ID, content: "served" })).toMatchObject({ ok: true });
@@ -127,12 +127,6 @@ describe("MSG-2: versions", () => {
     }
     const { versions } = await mona.ask("versions", { id: ID });
     expect(versions.map(({ content }: { content: string }) => content[0]).join("")).toBe("hbcd");
-  });
-
-  it("are refused to other users", async () => {
-    const { ada, rita } = await talk();
-    for (const client of [ada, rita])
-      expect(await client.ask("versions", { id: ID })).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
 });
 
@@ -221,57 +215,11 @@ describe("changing a message is refused", () => {
     expect(await history(ada)).toMatchObject([{ content: "hello" }]);
   });
 
-  it("FORBIDDEN: to an author who is a reader now", async () => {
-    const { room } = await talk();
-    const ada = await room.join({ user: "ada", role: "reader" });
-    for (const [event, payload] of [EDIT, DELETE])
-      expect(await ada.ask(event, payload)).toMatchObject({ error: { code: "FORBIDDEN" } });
-  });
-
   it.each(["edit-message", "delete-message", "versions"])("NOT_FOUND: %s of no message", async (event) => {
     const { mona } = await talk();
     for (const id of ["x", `${EPOCH}-2`, `${EPOCH}-0`, `${EPOCH}--1`, "other-1"]) {
       expect(await mona.ask(event, { id, content: "x" })).toMatchObject({ error: { code: "NOT_FOUND" } });
     }
-  });
-
-  it.each([
-    ["edit-message", {}],
-    ["edit-message", { id: ID }],
-    ["edit-message", { id: ID, content: 7 }],
-    ["edit-message", { id: ID, content: "  " }],
-    ["edit-message", { id: "", content: "x" }],
-    ["delete-message", { id: 1 }],
-    ["delete-message", {}],
-    ["versions", {}],
-  ])("INVALID_PAYLOAD: %s %j", async (event, payload) => {
-    const { mona, ben } = await talk();
-    expect(await mona.ask(event, payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-    expect(ben.received("message-edited")).toEqual([]);
-  });
-
-  it("TOO_LONG: more than MAX_CONTENT_LENGTH characters", async () => {
-    const { ada } = await talk();
-    const fits = "🦊".repeat(1000);
-    expect(await ada.ask("edit-message", { id: ID, content: fits })).toMatchObject({ ok: true });
-    expect(await ada.ask("edit-message", { id: ID, content: `${fits}!` })).toMatchObject({
-      error: { code: "TOO_LONG" },
-    });
-  });
-
-  it.each([
-    ["edit-message", Number(EDIT_MESSAGE.cost)],
-    ["delete-message", Number(DELETE_MESSAGE.cost)],
-    ["versions", Number(VERSIONS.cost)],
-  ])("RATE_LIMITED: %s too often", async (event, cost) => {
-    const { mona } = await talk();
-    const calls = Array.from({ length: REQUEST_LIMIT.burst / cost + 1 }, (_, i) =>
-      mona.call(event, { id: ID, content: `${i}` }),
-    );
-    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
-    expect(calls.at(-1)!.answer).toMatchObject({
-      error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) },
-    });
   });
 
   it.each([EDIT, DELETE])("INTERNAL: %s could not be stored, and sends no event", async (event, payload) => {
@@ -282,11 +230,5 @@ describe("changing a message is refused", () => {
     expect([...ben.received("message-edited"), ...ben.received("message-deleted")]).toEqual([]);
     expect(await history(ada)).toMatchObject([{ content: "hello" }]);
     expect(room.shell.problems).toMatchObject([{ problem: "a change could not be stored" }]);
-  });
-
-  it.each(["edit-message", "delete-message", "versions"])("INTERNAL: %s could not be read", async (event) => {
-    const { room, mona } = await talk();
-    room.log.unreadable = new Error("damaged");
-    expect(await mona.ask(event, { id: ID, content: "x" })).toMatchObject({ error: { code: "INTERNAL" } });
   });
 });

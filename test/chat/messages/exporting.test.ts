@@ -7,7 +7,7 @@ import {
   EXPORTS_PER_USER_MAX,
   type ChunkAnswer,
 } from "../../../src/chat/messages/exporting.ts";
-import { READ_MESSAGES_LIMIT } from "../../../src/chat/room/read-allowance.ts";
+import { READ_MESSAGES_LIMIT, ReadAllowance } from "../../../src/chat/room/read-allowance.ts";
 import { messageId } from "../../../src/protocol/message.ts";
 import type { Message, Role } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
@@ -16,8 +16,8 @@ import { refusalOf } from "../../host/moderated-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 
 /** Some 40 chunks of messages that are long. */
-function longRoom(messages = 10_000): ChatRoom {
-  const room = new ChatRoom({ messageRate: UNLIMITED });
+function longRoom(messages = 10_000, readAllowance = new ReadAllowance()): ChatRoom {
+  const room = new ChatRoom({ messageRate: UNLIMITED }, {}, { readAllowance });
   const message = (seq: number): Message => ({
     id: messageId(EPOCH, seq),
     seq,
@@ -144,11 +144,16 @@ describe("API-8: chunks of an export", () => {
   });
 
   it("are paid by their messages, as searches are", async () => {
-    const room = longRoom();
+    // Of the messages that she may read at once, so many are left.
+    const left = 100_000;
+    const used = READ_MESSAGES_LIMIT.burst - left;
+    const readAllowance = new ReadAllowance();
+    readAllowance.pay("mia", { looked: used, reckoned: used }, START_MS);
+    const room = longRoom(undefined, readAllowance);
     const mia = await room.join({ user: "mia", role: "moderator" });
     const reader = new Reader(room, "mia");
     let chars = 0;
-    for (let exports = 0; chars / 250 < READ_MESSAGES_LIMIT.burst + 20_000; exports++) {
+    for (let exports = 0; chars / 250 < left + 20_000; exports++) {
       reader.answers = [];
       reader.ask();
       while ((reader.answers.at(-1) as Chunk).next) reader.next();

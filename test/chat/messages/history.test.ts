@@ -2,8 +2,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
-import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../../src/protocol/events/messages.ts";
 import { messageId } from "../../../src/protocol/message.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
@@ -50,41 +48,6 @@ describe("history", () => {
     expect(await seqs(query)).toEqual({ seqs: range(from, to), hasMore });
   });
 
-  it.each([
-    { limit: 0 },
-    { limit: HISTORY_LIMIT_MAX + 1 },
-    { limit: 1.5 },
-    { limit: "3" },
-    { before: -1 },
-    { before: "1" },
-    { after: 2 ** 53 },
-    { before: 1, after: 1 },
-    { around: 1, after: 1 },
-    { beforeTime: 1, afterTime: 1 },
-    { around: -1 },
-    { beforeTime: "1" },
-    { afterTime: 0.5 },
-  ])("INVALID_PAYLOAD answers %j", async (query) => {
-    expect(await ada.ask("history", query)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-  });
-
-  it("gives each message once to a client that reads page by page from either end", async () => {
-    const back: number[] = [];
-    for (let before: number | undefined, hasMore = true; hasMore; before = back[0]) {
-      const page = await seqs({ limit: 70, ...(before !== undefined && { before }) });
-      back.unshift(...page.seqs);
-      ({ hasMore } = page);
-    }
-    const forth: number[] = [];
-    for (let hasMore = true; hasMore;) {
-      const page = await seqs({ limit: 70, after: forth.at(-1) ?? 0 });
-      forth.push(...page.seqs);
-      ({ hasMore } = page);
-    }
-    expect(back).toEqual(range(1, MESSAGES));
-    expect(forth).toEqual(range(1, MESSAGES));
-  });
-
   it("holds each message as its event sent it", async () => {
     const { messages } = await ada.ask("history", { limit: 5 });
     expect(messages).toEqual(ada.received("chat-message").slice(-5));
@@ -108,17 +71,6 @@ describe("MSG-9: history", () => {
   ])("%j has messages from both sides", async (query, from, to, hasMore, hasMoreAfter) => {
     expect(await seqs(query)).toEqual({ seqs: range(from, to), hasMore });
     expect(await ada.ask("history", query)).toMatchObject({ hasMoreAfter });
-  });
-
-  it("RATE_LIMITED: searching by time costs more than reading", async () => {
-    const tired = await room.join("tired");
-    const calls = Array.from({ length: REQUEST_LIMIT.burst / (HISTORY_TIME_COST + 1) + 1 }, () =>
-      tired.call("history", { afterTime: 0, limit: HISTORY_PER_TOKEN }),
-    );
-    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
-    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
-    tired.leave();
-    room.afterGrace();
   });
 
   it("begins or ends at a time", async () => {

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 
 import { REACTION_USERS_SHOWN_MAX } from "../../../src/chat/log/change.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import {
   EMOJI_PER_MESSAGE_MAX,
   EMOJI_PER_USER_MAX,
@@ -10,7 +9,7 @@ import {
 } from "../../../src/chat/messages/reacting.ts";
 import { roomWith, type ChatRoom, type Person } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
-import { REACT, REACTIONS } from "../../../src/protocol/events/messages.ts";
+import { REACT } from "../../../src/protocol/events/messages.ts";
 import type { Client } from "../../host/harness.ts";
 
 const ID = `${EPOCH}-1`;
@@ -88,15 +87,6 @@ describe("MSG-4: react", () => {
     const refused = known.filter((emoji) => !REACT.schema.safeParse({ id: ID, emoji, on: true }).success);
     expect(refused).toEqual(["🏻", "🏼", "🏽", "🏾", "🏿"]);
   });
-
-  it("stays with an edited message", async () => {
-    const { ada, ben } = await talk();
-    await ben.ask("react", { id: ID, emoji: "👍", on: true });
-    await ada.ask("edit-message", { id: ID, content: "hello again" });
-    expect((await ada.ask("history", {})).messages).toMatchObject([
-      { content: "hello again", reactions: [{ emoji: "👍", users: ["ben"] }] },
-    ]);
-  });
 });
 
 describe("MSG-5: reactions", () => {
@@ -119,35 +109,6 @@ describe("MSG-5: reactions", () => {
 });
 
 describe("a reaction is refused", () => {
-  it.each([
-    {},
-    { id: ID, on: true },
-    { id: ID, emoji: "👍" },
-    { id: ID, emoji: "", on: true },
-    { id: ID, emoji: "two words", on: true },
-    { id: ID, emoji: "https://example.com/", on: true },
-    { id: ID, emoji: "спам", on: true },
-    { id: ID, emoji: "👍👍", on: true },
-    { id: ID, emoji: "🇫", on: true },
-    { id: ID, emoji: "\u0000", on: true },
-    { id: ID, emoji: "\ud83d", on: true },
-    { id: ID, emoji: "x".repeat(33), on: true },
-    { id: 1, emoji: "👍", on: true },
-    { id: ID, emoji: "👍", on: 1 },
-  ])("INVALID_PAYLOAD: %j", async (payload) => {
-    const { ada, ben } = await talk();
-    expect(await ben.ask("react", payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-    expect(ada.received("reaction")).toEqual([]);
-  });
-
-  it("FORBIDDEN: by a reader", async () => {
-    const { ada, people } = await talk({ user: "rita", role: "reader" });
-    expect(await people[2]!.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject({
-      error: { code: "FORBIDDEN" },
-    });
-    expect(ada.received("reaction")).toEqual([]);
-  });
-
   it("FORBIDDEN: with more emoji than one user may set, or a message takes", async () => {
     const { room, ben } = await talk();
     const set = (user: string, number: number): Promise<unknown> =>
@@ -193,26 +154,10 @@ describe("a reaction is refused", () => {
     expect(await ben.ask(event, { id: "x-1", emoji: "👍", on: true })).toMatchObject({ error: { code: "NOT_FOUND" } });
   });
 
-  it.each([
-    ["react", Number(REACT.cost)],
-    ["reactions", Number(REACTIONS.cost)],
-  ])("RATE_LIMITED: %s too often", async (event, cost) => {
-    const { ben } = await talk();
-    const calls = Array.from({ length: REQUEST_LIMIT.burst / cost + 1 }, (_, i) =>
-      ben.call(event, { id: ID, emoji: "👍", on: i % 2 === 0 }),
-    );
-    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
-    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
-  });
-
-  it("INTERNAL: it could not be stored, and sends no event; or the message could not be read", async () => {
+  it("INTERNAL: it could not be stored, and sends no event", async () => {
     const { room, ada, ben } = await talk();
     room.log.failure = new Error("disk full");
-    const failed = { error: { code: "INTERNAL" } };
-    expect(await ben.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject(failed);
+    expect(await ben.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject({ error: { code: "INTERNAL" } });
     expect(ada.received("reaction")).toEqual([]);
-    room.log.unreadable = new Error("damaged");
-    for (const event of ["react", "reactions"])
-      expect(await ben.ask(event, { id: ID, emoji: "👍", on: true })).toMatchObject(failed);
   });
 });

@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { Member } from "../../../src/protocol/chat-events.ts";
 import type { Client } from "../../host/harness.ts";
 import { START_MS } from "../../host/harness.ts";
-import { identityOf, type ChatRoom, type Person } from "../../host/chat-room.ts";
-import { cast, OK, post, refusalOf, SERVICE, sleep, type Cast } from "../../host/moderated-room.ts";
+import { identityOf, RECOVERS, recoveryAuthOf, type ChatRoom } from "../../host/chat-room.ts";
+import { cast, OK, post, refusalOf, sleep, type Cast } from "../../host/moderated-room.ts";
 
 const NOW_MS = START_MS + 1000;
 
@@ -14,17 +14,6 @@ const noticeOf = (code: string, more: object = {}): object => ({ code, message: 
 /** Names of the events that a client got from a moment on. */
 const heardSince = ({ packets }: Client, count: number): unknown[] =>
   packets.slice(count).map(({ type, data }) => (Array.isArray(data) ? data[0] : type));
-
-/** A client that uses recovery, of a user whose token the Worker has verified. */
-async function joinRecoverably({ shell }: ChatRoom, person: string | Person, auth?: object): Promise<Client> {
-  return shell.open({ identity: identityOf(person), canRecover: true }).connect(auth);
-}
-
-function recoveryAuthOf({ packets }: Client): { sid: string; pid: string; offset: string } {
-  const accepted = packets.find(({ data }) => data !== undefined && "pid" in (data as object))!;
-  const last = packets.findLast(({ data }) => Array.isArray(data))!.data as unknown[];
-  return { ...(accepted.data as { sid: string; pid: string }), offset: last.at(-1) as string };
-}
 
 const isRecovered = (client: Client, { pid }: { pid: string }): boolean => recoveryAuthOf(client).pid === pid;
 
@@ -102,33 +91,12 @@ describe("MOD-3: a ban", () => {
     });
   });
 
-  it("ends with unban", async () => {
-    const { room, mia, ben } = await cast();
-    await mia.ask("ban", { user: "ada" });
-    expect(await mia.ask("unban", { user: "ada" })).toEqual(OK);
-    expect(ben.received("moderation").at(-1)).toEqual({ action: "unban", by: "mia", user: "ada" });
-    const ada = await room.join("ada");
-    expect(await post(ada)).toMatchObject(OK);
-  });
-
   it("refuses calls from outside the room, too", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: "ada", seconds: 60 });
     for (const event of ["chat-message", "history", "presence"])
       expect(await room.ask(event, "ada", { content: "x" })).toEqual(refusalOf("FORBIDDEN"));
     expect(await room.ask("history", "ben", {})).toMatchObject(OK);
-  });
-
-  it("refuses a CONNECT whose token was being verified when the ban came", async () => {
-    const { room, mia } = await cast();
-    const verifying = Promise.withResolvers<void>();
-    room.authenticating = verifying.promise;
-    const late = room.shell.open();
-    late.send(`40${JSON.stringify({ token: room.token("zoe") })}`);
-    mia.emit("ban", { user: "zoe" });
-    verifying.resolve();
-    await room.shell.settle();
-    expect(late.refusal).toMatchObject({ data: { code: "BANNED" } });
   });
 
   it("refuses a CONNECT where the ban comes between the verification of its token and its admission", async () => {
@@ -243,13 +211,13 @@ describe("MOD-5: recovery after a kick or a ban", () => {
   it.each(cases)("%s, %s: a fresh start, with nothing replayed", async (_what, _then, act, pass) => {
     const given = await cast();
     const { room, ben } = given;
-    const rex = await joinRecoverably(room, "rex");
+    const rex = await room.join("rex", RECOVERS);
     await post(ben);
     const recoveryAuth = recoveryAuthOf(rex);
     await act(given);
     await post(ben);
     pass(room);
-    const back = await joinRecoverably(room, "rex", recoveryAuth);
+    const back = await room.join("rex", RECOVERS, recoveryAuth);
     expect(isRecovered(back, recoveryAuth)).toBe(false);
     expect(back.received("chat-message")).toEqual([]);
     // Their connection from now on can be recovered, also when the room sleeps.
@@ -257,24 +225,24 @@ describe("MOD-5: recovery after a kick or a ban", () => {
     back.leave();
     await room.ask("chat-message", "cyd", { content: "missed" });
     sleep(room);
-    const again = await joinRecoverably(room, "rex", fresh);
+    const again = await room.join("rex", RECOVERS, fresh);
     expect(isRecovered(again, fresh)).toBe(true);
     expect(again.received("chat-message")).toMatchObject([{ content: "missed" }]);
   });
 
   it("refuses to recover a connection that was broken when the ban came", async () => {
     const { room, mia, ben } = await cast();
-    const rex = await joinRecoverably(room, "rex");
+    const rex = await room.join("rex", RECOVERS);
     await post(ben);
     const recoveryAuth = recoveryAuthOf(rex);
     rex.leave();
     await mia.ask("ban", { user: "rex" });
     await post(ben);
-    const refused = await joinRecoverably(room, "rex", recoveryAuth);
+    const refused = await room.join("rex", RECOVERS, recoveryAuth);
     expect(refused.refusal).toMatchObject({ data: { code: "BANNED" } });
     expect(refused.packets).toHaveLength(1);
     await mia.ask("unban", { user: "rex" });
-    expect(isRecovered(await joinRecoverably(room, "rex", recoveryAuth), recoveryAuth)).toBe(false);
+    expect(isRecovered(await room.join("rex", RECOVERS, recoveryAuth), recoveryAuth)).toBe(false);
   });
 
   it("keeps a connection that a ban does not bind when a CONNECT of the user is refused", async () => {
@@ -282,32 +250,24 @@ describe("MOD-5: recovery after a kick or a ban", () => {
     const granted = await room.join("gil");
     await mia.ask("grant", { user: "gil", role: "moderator" });
     await granted.ask("ban", { user: "max" });
-    const max = await joinRecoverably(room, { user: "max", role: "moderator" });
-    const twin = await joinRecoverably(room, "max", recoveryAuthOf(max));
+    const max = await room.join({ user: "max", role: "moderator" }, RECOVERS);
+    const twin = await room.join("max", RECOVERS, recoveryAuthOf(max));
     expect(twin.refusal).toMatchObject({ data: { code: "BANNED" } });
     expect(max.closing).toBeUndefined();
   });
 
   it("recovers a muted user, still muted, with the missed messages", async () => {
     const { room, mia, ben } = await cast();
-    const rex = await joinRecoverably(room, "rex");
+    const rex = await room.join("rex", RECOVERS);
     await mia.ask("mute", { user: "rex", seconds: 60 });
     await post(ben);
     const recoveryAuth = recoveryAuthOf(rex);
     rex.leave();
     await post(ben);
-    const back = await joinRecoverably(room, "rex", recoveryAuth);
+    const back = await room.join("rex", RECOVERS, recoveryAuth);
     expect(isRecovered(back, recoveryAuth)).toBe(true);
     expect(back.received("chat-message")).toHaveLength(1);
     expect(back.received("welcome")).toMatchObject([{ moderation: { mutedUntil: NOW_MS + 60_000 } }]);
     expect(await post(back)).toEqual(refusalOf("MUTED"));
-  });
-});
-
-describe("the backend as a moderator", () => {
-  it("bans, and gets its answer once the ban holds", async () => {
-    const { room, ada } = await cast();
-    expect(await room.ask("ban", SERVICE, { user: "ada" })).toEqual(OK);
-    expect(ada.closing).toMatchObject({ code: 4003 });
   });
 });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, RECOVERS, recoveryAuthOf, UNLIMITED } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { SERVICE } from "../../host/moderated-room.ts";
 import { fc, runs } from "../../host/properties.ts";
@@ -111,8 +111,7 @@ class Play {
 
   async #join(user: User, recovering: boolean): Promise<void> {
     const { shell } = this.room;
-    const client = shell.open({ identity: identityOf(user), canRecover: true });
-    await client.connect(recovering ? this.#recoveryAuths.get(user) : undefined);
+    const client = await this.room.join(user, RECOVERS, recovering ? this.#recoveryAuths.get(user) : undefined);
     const isBanned = this.model.isBanned(user, shell.nowMs);
     if (isBanned) {
       Play.counts.refusedConnects++;
@@ -127,11 +126,10 @@ class Play {
       readOnly: this.model.isReadOnly,
       ...(mutedUntil > shell.nowMs && { mutedUntil }),
     });
-    const { pid } = client.packets[0]!.data as { pid: string };
-    expect(this.#deadPids).not.toContain(pid);
-    if (recovering && pid === this.#recoveryAuths.get(user)?.pid) Play.counts.recovered++;
-    const offset = (client.packets.at(-1)!.data as unknown[]).at(-1);
-    this.#recoveryAuths.set(user, { pid, offset });
+    const recoveryAuth = recoveryAuthOf(client);
+    expect(this.#deadPids).not.toContain(recoveryAuth.pid);
+    if (recovering && recoveryAuth.pid === this.#recoveryAuths.get(user)?.pid) Play.counts.recovered++;
+    this.#recoveryAuths.set(user, recoveryAuth);
     this.visitors.push({ user, client });
   }
 

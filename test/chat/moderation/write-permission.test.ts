@@ -38,27 +38,10 @@ describe("MOD-6: MUTED", () => {
     expect(room.log.messages).toEqual([]);
   });
 
-  it("ends with unmute; another mute replaces it", async () => {
-    const { room, mia, ada } = await cast();
-    await mia.ask("mute", { user: "ada", seconds: 60 });
-    await mia.ask("mute", { user: "ada", seconds: 5 });
-    expect(await post(ada)).toEqual(errorOf("MUTED", 5000));
-    expect(await mia.ask("unmute", { user: "ada" })).toEqual(OK);
-    expect(await post(ada)).toMatchObject(OK);
-    expect((await room.join("ada")).received("welcome")[0].moderation).toEqual({ slowModeSeconds: 0, readOnly: false });
-  });
-
   it("binds a granted moderator whom a moderator by token muted", async () => {
     const { mia, gil } = await withGranted(await cast());
     await mia.ask("mute", { user: "gil", seconds: 5 });
     expect(await post(gil)).toEqual(refusalOf("MUTED"));
-  });
-
-  it("is sent as event `error` where the post has no ack", async () => {
-    const { mia, ada } = await cast();
-    await mia.ask("mute", { user: "ada", seconds: 5 });
-    ada.emit("chat-message", { content: "x" });
-    expect(ada.received("error")).toEqual([{ code: "MUTED", message: expect.any(String), retryAfterMs: 5000 }]);
   });
 });
 
@@ -169,14 +152,6 @@ describe("MOD-8: SLOW_MODE", () => {
     expect(await post(ada)).toEqual(refusalOf("SLOW_MODE"));
     expect(room.shell.problems).toHaveLength(1);
     reading.mockRestore();
-  });
-
-  it("is in the welcome, and in the event that everyone gets", async () => {
-    const { room, ada } = await slow();
-    expect(ada.received("moderation").at(-1)).toEqual({ action: "slow-mode", by: "mia", seconds: 30 });
-    sleep(room);
-    const late = await room.join("late");
-    expect(late.received("welcome")).toMatchObject([{ moderation: { slowModeSeconds: 30, readOnly: false } }]);
   });
 
   it("holds for more than a thousand users, and forgets them afterwards", async () => {

@@ -4,9 +4,7 @@ import { describe, expect, it } from "vitest";
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
 import { TYPING_MS } from "../../../src/crowd/crowd.ts";
 import { TYPISTS_SHOWN_MAX } from "../../../src/chat/people/typing.ts";
-import { TYPING } from "../../../src/protocol/events/people.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
-import { ChatRoom, roomWith } from "../../host/chat-room.ts";
+import { roomWith } from "../../host/chat-room.ts";
 
 const adaTypes = (on: boolean): object => ({ user: "ada", name: "Ada", on });
 
@@ -116,33 +114,5 @@ describe("TYP-2: typing ends", () => {
     room.shell.evict();
     people[0]!.emit("typing", { on: true });
     expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false), adaTypes(true)]);
-  });
-});
-
-describe("typing is refused", () => {
-  it.each([[{}], [{ on: "yes" }], [undefined], ["on"]])("INVALID_PAYLOAD: %j", async (payload) => {
-    const { people } = await trio();
-    expect(await people[0]!.ask("typing", payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-    expect(people[1]!.received("typing")).toEqual([]);
-  });
-
-  it("FORBIDDEN: to a reader", async () => {
-    const { room, people } = await trio();
-    const reader = await room.join({ user: "rita", role: "reader" });
-    expect(await reader.ask("typing", { on: true })).toMatchObject({ error: { code: "FORBIDDEN" } });
-    expect(people[1]!.received("typing")).toEqual([]);
-  });
-
-  it("FORBIDDEN: from outside the room, without a connection", async () => {
-    const room = new ChatRoom();
-    expect(await room.ask("typing", "ada", { on: true })).toMatchObject({ error: { code: "FORBIDDEN" } });
-  });
-
-  it("RATE_LIMITED: to a client that toggles it too often", async () => {
-    const { people } = await trio();
-    const changes = REQUEST_LIMIT.burst / Number(TYPING.cost);
-    for (let i = 0; i < changes; i++) expect(await people[0]!.ask("typing", { on: i % 2 === 0 })).toEqual({ ok: true });
-    expect(await people[0]!.ask("typing", { on: true })).toMatchObject({ error: { code: "RATE_LIMITED" } });
-    expect(people[1]!.received("typing")).toHaveLength(changes);
   });
 });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Message, PostAnswer, Welcome } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, RECOVERS, recoveryAuthOf, UNLIMITED } from "../../host/chat-room.ts";
 import type { Call, Client } from "../../host/harness.ts";
 import { fc, runs } from "../../host/properties.ts";
 
@@ -58,11 +58,8 @@ class Life {
     this.#cleo = await this.#join("cleo");
   }
 
-  async #join(user: string, recoveryAuth?: object): Promise<Client> {
-    const client = this.room.shell.open({ canRecover: true, identity: identityOf(user) });
-    client.name = user;
-    await client.connect(recoveryAuth);
-    return client;
+  #join(user: string, recoveryAuth?: object): Promise<Client> {
+    return this.room.join(user, RECOVERS, recoveryAuth);
   }
 
   async take(step: Step): Promise<void> {
@@ -103,19 +100,18 @@ class Life {
 
   /** Everyone connects again, with their offsets. */
   async #comeBack(): Promise<void> {
-    const { pid } = this.#cleo.packets[0]!.data as { pid: string };
-    const offset = this.#cleo.packets.findLast(({ data }) => Array.isArray(data))!.data as unknown[];
+    const recoveryAuth = recoveryAuthOf(this.#cleo);
     this.noteStay(this.#ada);
     this.noteStay(this.#cleo);
     this.#ada.leave();
     this.#ada = await this.#join("ada");
-    this.#cleo = await this.#join("cleo", { pid, offset: offset.at(-1) });
+    this.#cleo = await this.#join("cleo", recoveryAuth);
   }
 
   /** The messages that a socket saw, over all of its connections: one that recovers goes on where it was. */
   noteStay(client: Client): void {
     const [{ lastSeq } = { lastSeq: 0 }] = client.received<Welcome>("welcome");
-    const { pid } = client.packets[0]!.data as { pid: string };
+    const { pid } = recoveryAuthOf(client);
     const seen = client.received<Message>("chat-message");
     const stay = this.#stays.get(pid);
     if (stay) stay.seen.push(...seen);

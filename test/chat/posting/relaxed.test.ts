@@ -9,7 +9,7 @@ import {
   UNSTORED_POSTS_MAX,
 } from "../../../src/chat/posting/commit.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, identityOf, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, RECOVERS, recoveryAuthOf, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
 
@@ -167,34 +167,24 @@ describe("a reader of the log of a busy relaxed room", () => {
   });
 });
 
-/** A client that knows recovery, and its `pid` and offset. */
-async function recoverable(room: ChatRoom, recoveryAuth?: object): Promise<Client> {
-  const client = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
-  client.name = "cleo";
-  return client.connect(recoveryAuth);
-}
-const pidOf = (client: Client): string => (client.packets[0]!.data as { pid: string }).pid;
-const offsetsOf = (client: Client): string[] =>
-  client.packets.flatMap(({ data }) => (Array.isArray(data) ? [data.at(-1) as string] : []));
-
 describe("recovery while messages are not stored", () => {
   it("replays exactly the missed messages, whether others saw them or not", async () => {
     const { room, ada } = await busyRoom();
-    const cleo = await recoverable(room);
+    const cleo = await room.join("cleo", RECOVERS);
     room.shell.advance(WINDOW_MS);
     ada.emit("chat-message", { content: "4" });
-    const recoveryAuth = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
+    const recoveryAuth = recoveryAuthOf(cleo);
     cleo.leave();
     room.shell.advance(WINDOW_MS);
     ada.emit("chat-message", { content: "5" });
-    const back = await recoverable(room, recoveryAuth);
-    expect(pidOf(back)).toBe(recoveryAuth.pid);
+    const back = await room.join("cleo", RECOVERS, recoveryAuth);
+    expect(recoveryAuthOf(back).pid).toBe(recoveryAuth.pid);
     expect([seqsOf(cleo), seqsOf(back)]).toEqual([[4], [5]]);
   });
 
   it("has offsets that never go back", async () => {
     const { room, ada } = await busyRoom();
-    const cleo = await recoverable(room);
+    const cleo = await room.join("cleo", RECOVERS);
     for (const name of ["dora", "emil", "fred"]) {
       room.shell.advance(WINDOW_MS);
       ada.emit("chat-message", { content: "x" });
@@ -203,7 +193,7 @@ describe("recovery while messages are not stored", () => {
       ada.emit("chat-message", { content: "y" });
     }
     room.quiet();
-    const places = offsetsOf(cleo).map((offset) => Number.parseInt(offset.split(".")[1]!, 36));
+    const places = cleo.events().map(({ event }) => Number.parseInt((event.at(-1) as string).split(".")[1]!, 36));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(new Set(places).size).toBeGreaterThan(5);
   });
@@ -225,16 +215,16 @@ describe("a crash of a busy relaxed room", () => {
 
   it("makes recovering clients start afresh, whether they saw the lost messages or not", async () => {
     const { room, ada } = await busyRoom();
-    const cleo = await recoverable(room);
-    const before = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
+    const cleo = await room.join("cleo", RECOVERS);
+    const before = recoveryAuthOf(cleo);
     room.shell.advance(WINDOW_MS);
     ada.emit("chat-message", { content: "lost" });
-    const after = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
+    const after = recoveryAuthOf(cleo);
     expect(after.offset).not.toBe(before.offset);
     room.shell.crash();
     for (const recoveryAuth of [before, after]) {
-      const back = await recoverable(room, recoveryAuth);
-      expect(pidOf(back)).not.toBe(recoveryAuth.pid);
+      const back = await room.join("cleo", RECOVERS, recoveryAuth);
+      expect(recoveryAuthOf(back).pid).not.toBe(recoveryAuth.pid);
       expect(seqsOf(back)).toEqual([]);
     }
   });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, RECOVERS, recoveryAuthOf, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import { CONFIRM_MS } from "../../../src/chat/posting/retention-clock.ts";
 import type { Client } from "../../host/harness.ts";
@@ -74,23 +74,18 @@ describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
     [14, false],
   ])("replays to a client that has seen %i of 16 to 25: recovered %s", async (seen, recovers) => {
     const { room } = await roomOf(seen - 1, { messages: 10 });
-    const cleo = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
-    await cleo.connect();
+    const cleo = await room.join("cleo", RECOVERS);
     const ben = await room.join("ben");
     ben.emit("chat-message", { content: "the last that cleo hears" });
     room.quiet();
-    const offset = (
-      cleo.packets.findLast(({ data }) => Array.isArray(data) && data[0] === "chat-message")!.data as unknown[]
-    ).at(-1);
-    const { pid } = cleo.packets[0]!.data as { pid: string };
+    const place = recoveryAuthOf(cleo);
     cleo.leave();
     for (let i = seen + 1; i <= 25; i++) {
       ben.emit("chat-message", { content: `${i}` });
       room.shell.advance(100);
     }
-    const back = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
-    await back.connect({ pid, offset });
-    expect((back.packets[0]!.data as { pid: string }).pid === pid).toBe(recovers);
+    const back = await room.join("cleo", RECOVERS, place);
+    expect(recoveryAuthOf(back).pid === place.pid).toBe(recovers);
     expect(back.received("chat-message")).toHaveLength(recovers ? 10 : 0);
   });
 });
@@ -232,16 +227,13 @@ describe("a log that cannot be read", () => {
 
   it("makes a client that would recover start afresh", async () => {
     const { room, ada } = await roomOf(1, {});
-    const cleo = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
-    await cleo.connect();
-    const { pid } = cleo.packets[0]!.data as { pid: string };
-    const offset = (cleo.packets.at(-1)!.data as unknown[]).at(-1);
+    const cleo = await room.join("cleo", RECOVERS);
+    const place = recoveryAuthOf(cleo);
     cleo.leave();
     ada.emit("chat-message", { content: "2" });
     room.log.unreadable = new UnreadableBatch("the batch at seq 2 is of version 9");
-    const back = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
-    await back.connect({ pid, offset });
-    expect((back.packets[0]!.data as { pid: string }).pid).not.toBe(pid);
+    const back = await room.join("cleo", RECOVERS, place);
+    expect(recoveryAuthOf(back).pid).not.toBe(place.pid);
     expect(back.closing).toBeUndefined();
   });
 });

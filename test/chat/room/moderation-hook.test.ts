@@ -173,17 +173,6 @@ describe("a decision", () => {
 });
 
 describe("the order of posts", () => {
-  it("RULE-3: of one sender is that in which they came, whichever decision is first", async () => {
-    const { room, ada, ben } = await cast();
-    room.answerAtOnce("4", undefined);
-    for (const content of ["1", "2", "3", "4"]) ada.emit("chat-message", { content });
-    await room.about("3").decide();
-    await room.about("2").decide({ reject: "no" });
-    expect(room.contents).toEqual([]);
-    await room.about("1").decide();
-    expect(contentsSeen(ben)).toEqual(["1", "3", "4"]);
-  });
-
   it("RULE-3: does not make others wait", async () => {
     const { room, ada, ben } = await cast();
     ada.emit("chat-message", { content: "slow" });
@@ -195,18 +184,6 @@ describe("the order of posts", () => {
 });
 
 describe("a post sent again", () => {
-  it("RULE-4: while its decision is awaited, waits for that decision, also over another connection", async () => {
-    const { room, ada } = await cast();
-    const back = await room.join("ada");
-    const first = ada.call("chat-message", { content: "hello", clientMsgId: "c-1" });
-    ada.leave();
-    const again = back.call("chat-message", { content: "hello", clientMsgId: "c-1" });
-    await room.about("hello").decide();
-    expect(first.acks).toEqual([]);
-    expect(again.answer).toMatchObject({ ok: true, seq: 1, duplicate: true });
-    expect(room.contents).toEqual(["hello"]);
-  });
-
   it("RULE-4: after its rejection, is rejected without asking", async () => {
     const { room, ada } = await cast();
     room.answerAtOnce("spam", { reject: "No spam here." });
@@ -255,24 +232,6 @@ describe("while a decision is awaited", () => {
     expect(await room.ask(event, SERVICE, payload)).toMatchObject(OK);
   };
 
-  it.each([
-    ["MUTED", "mute", { user: "ada", seconds: 10 }],
-    ["ROOM_READ_ONLY", "read-only", { on: true }],
-    ["FORBIDDEN", "grant", { user: "ada", role: "reader" }],
-  ])("RULE-5: %s refuses posts from before it", async (code, event, payload) => {
-    const { room, post } = await during((given) => moderate(given, event, payload));
-    expect(post.answer).toMatchObject(refusalOf(code));
-    expect(room.contents).toEqual([]);
-  });
-
-  it.each([
-    ["ban", { user: "ada" }],
-    ["kick", { user: "ada" }],
-  ])("RULE-5: a %s refuses posts from before it", async (event, payload) => {
-    const { room, ben } = await during((given) => moderate(given, event, payload));
-    expect([room.contents, contentsSeen(ben)]).toEqual([[], []]);
-  });
-
   it("RULE-5: a role that was granted counts, and the rules do not get it", async () => {
     const given = await cast();
     await moderate(given, "read-only", { on: true });
@@ -318,16 +277,6 @@ describe("while a decision is awaited", () => {
     await room.about("b").decide();
     expect(post.answer).toMatchObject({ ok: true });
     expect(room.contents).toEqual(["b"]);
-  });
-
-  it("RULE-6: the room does not sleep, and does when it is over", async () => {
-    const { room, ada } = await cast();
-    ada.emit("chat-message", { content: "hello" });
-    room.shell.advance(2000);
-    expect(room.shell.canSleep).toBe(false);
-    await room.about("hello").decide();
-    room.shell.advance(2000);
-    expect(room.shell.canSleep).toBe(true);
   });
 
   it("RULE-8: the deletion of the room is final: nothing of before reaches its next log", async () => {

@@ -120,18 +120,6 @@ describe("a shard that sleeps", () => {
     await big.pass(5000);
     expect(shard.kept).toBeUndefined();
   });
-
-  it("does so while the room has slept, too", async () => {
-    const { big, ada, ben } = await hall();
-    ada.emit("chat-message", { content: "1" });
-    await big.pass(20_000);
-    big.room.shell.evict();
-    big.shard(0).shell.evict();
-    ada.emit("chat-message", { content: "2" });
-    await big.pass(100);
-    expect(seen(ben)).toEqual(["1", "2"]);
-    expect(big.shard(0).shell.problems).toEqual([]);
-  });
 });
 
 describe("a room that sleeps", () => {
@@ -237,22 +225,6 @@ describe("a gap: SHD-4, SHD-7", () => {
     }
     await big.pass(3000);
     expect(ben.closing).toBeUndefined();
-  });
-
-  it("of calls that fail is none: they are made again, and a chunk that arrived twice counts once", async () => {
-    const { big, ada, ben } = await hall();
-    const { receiver } = big.shard(0);
-    const take = receiver.take.bind(receiver);
-    let failures = 3;
-    receiver.take = async (call) => {
-      const answer = await take(call);
-      if (failures-- > 0) throw new Error("the answer was lost");
-      return answer;
-    };
-    ada.emit("chat-message", { content: "1" });
-    ada.emit("chat-message", { content: "2" });
-    await big.pass(10_000);
-    expect(seen(ben)).toEqual(["1", "2"]);
   });
 
   it("a slow shard holds up no other", async () => {

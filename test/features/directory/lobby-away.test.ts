@@ -6,8 +6,6 @@ import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
 
-const HOUR_MS = 3_600_000;
-
 describe("a lobby that is away: LOB-3", () => {
   it("disturbs no client, is logged once, and gets a report of the next change", async () => {
     const reporting = new ReportingRoom();
@@ -24,24 +22,6 @@ describe("a lobby that is away: LOB-3", () => {
     reporting.take();
     await reporting.post();
     expect(reporting.take()).toEqual([{ members: 1, lastSeq: 21 }]);
-  });
-
-  it("gets retries with doubled waits, through sleep", async () => {
-    const reporting = new ReportingRoom();
-    reporting.failure = new Error("the lobby is moving");
-    await reporting.room.join("ada");
-    await reporting.settle();
-    reporting.take();
-    for (let i = 0; i < 180; i++) {
-      await reporting.advance(20_000);
-      reporting.room.shell.evict();
-    }
-    const tries = reporting.take().length;
-    expect(tries).toBeGreaterThanOrEqual(5);
-    expect(tries).toBeLessThanOrEqual(7);
-    reporting.failure = undefined;
-    await reporting.live(2 * HOUR_MS, 60_000);
-    expect(reporting.take().at(-1)).toEqual({ members: 1, lastSeq: 0 });
   });
 
   it("gets no further retries for tabs that come and go", async () => {

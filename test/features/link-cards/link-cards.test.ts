@@ -12,6 +12,8 @@ import {
 const OWN = "chat.example.com";
 const OF_TESTS = new URL("https://news.example.org/a/b");
 
+const wordsOf = (text: string): string[] => text.trim().split(/\s+/);
+
 describe("CARD-2: the server fetches addresses of the public web alone", () => {
   it.each([
     ["https://news.example.org", "https://news.example.org/"],
@@ -28,112 +30,33 @@ describe("CARD-2: the server fetches addresses of the public web alone", () => {
     expect(publicAddress(text, OWN)?.href).toBe(href);
   });
 
-  const LOOPBACK = [
-    "127.0.0.1",
-    "127.0.0.1.",
-    "127.1",
-    "127.0.1",
-    "127.255.255.254",
-    "2130706433",
-    "017700000001",
-    "0177.0.0.1",
-    "0x7f000001",
-    "0x7f.1",
-    "0X7F.0x0.0.1",
-    "127.0.0.0x1",
-    "00000177.00.0x0.1",
-    "%31%32%37.0.0.1",
-    "１２７.０.０.１",
-    "①②⑦.0.0.1",
-    "127。0。0。1",
-    "0",
-    "0.0.0.0",
-    "0x0",
-    "localhost",
-    "LOCALHOST",
-    "localhost.",
-    "LocalHost。",
-    "ⓛocalhost",
-    "%6cocalhost",
-    "a.localhost",
-    "localhost.localdomain",
-    "ip6-localhost",
-    "[::1]",
-    "[0:0:0:0:0:0:0:1]",
-    "[::]",
-    "[::ffff:127.0.0.1]",
-    "[::ffff:7f00:1]",
-    "[::127.0.0.1]",
-    "[64:ff9b::127.0.0.1]",
-    "[2002:7f00:1::]",
-  ];
-  const PRIVATE = [
-    "10.0.0.1",
-    "10.1",
-    "012.1",
-    "167772161",
-    "172.16.0.1",
-    "172.31.255.254",
-    "192.168.0.1",
-    "192.168.1",
-    "0xc0a80001",
-    "3232235521",
-    "100.64.0.1",
-    "169.254.169.254",
-    "169.254.43518",
-    "2852039166",
-    "0xA9FEA9FE",
-    "0251.0376.0251.0376",
-    "192.0.0.192",
-    "198.18.0.1",
-    "224.0.0.1",
-    "239.255.255.250",
-    "240.0.0.1",
-    "255.255.255.255",
-    "[fc00::1]",
-    "[fd12:3456:789a::1]",
-    "[fe80::1]",
-    "[fec0::1]",
-    "[ff02::1]",
-    "[fd00:ec2::254]",
-    "[::ffff:10.0.0.1]",
-    "[::ffff:a9fe:a9fe]",
-    "[2001:db8::1]",
-    "[2002:c0a8:1::]",
-    // Public ones as well: no name says whose they are.
-    "93.184.215.14",
-    "[2606:2800:21f:cb07:6820:80da:af6b:8b2c]",
-  ];
+  const LOOPBACK = wordsOf(`
+    127.0.0.1 127.0.0.1. 127.1 127.0.1 127.255.255.254 2130706433 017700000001 0177.0.0.1 0x7f000001 0x7f.1
+    0X7F.0x0.0.1 127.0.0.0x1 00000177.00.0x0.1 %31%32%37.0.0.1 １２７.０.０.１ ①②⑦.0.0.1 127。0。0。1 0 0.0.0.0 0x0
+    localhost LOCALHOST localhost. LocalHost。 ⓛocalhost %6cocalhost a.localhost localhost.localdomain
+    ip6-localhost [::1] [0:0:0:0:0:0:0:1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
+    [64:ff9b::127.0.0.1] [2002:7f00:1::]
+  `);
+  const PRIVATE = wordsOf(`
+    10.0.0.1 10.1 012.1 167772161 172.16.0.1 172.31.255.254 192.168.0.1 192.168.1 0xc0a80001 3232235521
+    100.64.0.1 169.254.169.254 169.254.43518 2852039166 0xA9FEA9FE 0251.0376.0251.0376 192.0.0.192 198.18.0.1
+    224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.255 [fc00::1] [fd12:3456:789a::1] [fe80::1] [fec0::1]
+    [ff02::1] [fd00:ec2::254] [::ffff:10.0.0.1] [::ffff:a9fe:a9fe] [2001:db8::1] [2002:c0a8:1::]
+  `);
+  /** No name says whose they are. */
+  const PUBLIC = wordsOf("93.184.215.14 [2606:2800:21f:cb07:6820:80da:af6b:8b2c]");
   const NAMES = [
-    "intranet",
-    "router",
-    "metadata",
-    "wpad",
-    "kubernetes.default.svc",
-    "kubernetes.default.svc.cluster.local",
-    "metadata.google.internal",
-    "METADATA.GOOGLE.INTERNAL.",
-    "instance-data.ec2.internal",
-    "printer.local",
-    "nas.lan",
-    "fritz.home",
-    "db.corp",
-    "mail.intranet",
-    "router.home.arpa",
-    "1.0.0.127.in-addr.arpa",
-    "x.invalid",
-    "shop.test",
-    "facebookcorewwwi.onion",
-    "vault.service.consul",
-    "a.private",
-    "example.c0m",
-    "example..",
-    ".",
+    ...wordsOf(`
+      intranet router metadata wpad kubernetes.default.svc kubernetes.default.svc.cluster.local
+      metadata.google.internal METADATA.GOOGLE.INTERNAL. instance-data.ec2.internal printer.local nas.lan
+      fritz.home db.corp mail.intranet router.home.arpa 1.0.0.127.in-addr.arpa x.invalid shop.test
+      facebookcorewwwi.onion vault.service.consul a.private example.c0m example.. .
+    `),
     OWN,
     `${OWN}.`,
     OWN.toUpperCase(),
   ];
-  it.each([...LOOPBACK, ...PRIVATE, ...NAMES])("and not that of %s", (host) => {
+  it.each([...LOOPBACK, ...PRIVATE, ...PUBLIC, ...NAMES])("and not that of %s", (host) => {
     for (const scheme of ["http", "https"])
       expect(publicAddress(`${scheme}://${host}/latest/meta-data`, OWN)).toBe(undefined);
   });

@@ -212,7 +212,10 @@ it("RLY-3, RLY-4: every message arrives once and in order through all failures",
         if (round === 0) for (const name of life.names) life.world.say(name, "anybody there?");
       }
       expect(life.world.dead).toEqual([]);
-      for (const root of life.names) for (const name of life.reachedFrom(root)) expectMirrored(life, root, name);
+      for (const root of life.names) {
+        for (const name of life.reachedFrom(root)) expectMirrored(life, root, name);
+        expect(life.world.arrived(root, root), `RLY-5: what came back to ${root}`).toEqual([]);
+      }
     }),
     runs(1000),
   );

@@ -2,14 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
-import {
-  QUERY_LENGTH_MAX,
-  QUERY_WORDS_MAX,
-  SEARCH_LIMIT_DEFAULT,
-  SEARCH_LIMIT_MAX,
-} from "../../../src/protocol/limits.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
-import { SEARCH } from "../../../src/protocol/events/search.ts";
+import { QUERY_WORDS_MAX, SEARCH_LIMIT_DEFAULT } from "../../../src/protocol/limits.ts";
 import { MATCHES_MAX } from "../../../src/features/search/search-query.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
@@ -169,39 +162,12 @@ describe("refusals", () => {
     { query: '""' },
     { query: "?!", from: "ada" },
     { query: "\u0000" },
-    { query: "x".repeat(QUERY_LENGTH_MAX + 1) },
-    { query: 'a "'.repeat(3500) },
-    { query: 7 },
-    { query: null },
     { query: "a ".repeat(QUERY_WORDS_MAX + 1) },
     { query: "茶".repeat(QUERY_WORDS_MAX + 1) },
-    { query: "a", from: "" },
-    { query: "a", from: "x".repeat(129) },
-    { query: "a", limit: 0 },
-    { query: "a", limit: SEARCH_LIMIT_MAX + 1 },
-    { query: "a", before: -1 },
-    { query: "a", beforeTime: "today" },
-    { query: "a", afterTime: 1.5 },
   ])("INVALID_PAYLOAD answers %j", async (payload) => {
     const { ada } = await roomThatHeard("a");
     expect(await ada.ask("search", payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
     expect(ada.closing).toBeUndefined();
-  });
-
-  it("RATE_LIMITED: too many searches, CHAT-6", async () => {
-    const { ada } = await roomThatHeard("a");
-    const codes = [];
-    for (let i = 0; i <= REQUEST_LIMIT.burst / Number(SEARCH.cost); i++)
-      codes.push((await ada.ask("search", { query: "a" })).error?.code);
-    expect(codes.filter((code) => code === undefined)).toHaveLength(REQUEST_LIMIT.burst / Number(SEARCH.cost));
-    expect(codes.at(-1)).toBe("RATE_LIMITED");
-  });
-
-  it("INTERNAL: the log cannot be read", async () => {
-    const { room, ada } = await roomThatHeard("a");
-    room.log.unreadable = new Error("damaged");
-    expect(await ada.ask("search", { query: "a" })).toMatchObject({ error: { code: "INTERNAL" } });
-    expect(room.shell.problems).toMatchObject([{ problem: "stored messages could not be read" }]);
   });
 
   it("SRCH-8: readers may search; banned users may not, by socket or from outside", async () => {
@@ -275,21 +241,6 @@ describe("SRCH-4: a page", () => {
 });
 
 describe("SRCH-6: a message is found as it stands now", () => {
-  it("an edited one by its new words, a deleted one never", async () => {
-    const { room, ada } = await roomThatHeard("tea", "tea", "tea");
-    await ada.ask("edit-message", { id: `${EPOCH}-1`, content: "coffee" });
-    await ada.ask("delete-message", { id: `${EPOCH}-2` });
-    const seqs = async (payload: object): Promise<number[]> =>
-      (await ada.ask("search", payload)).messages.map(({ seq }: FoundMessage) => seq);
-    for (let sleeps = 0; sleeps < 2; sleeps++) {
-      expect(await seqs({ query: "tea" })).toEqual([3]);
-      expect(await seqs({ query: "coffee" })).toEqual([1]);
-      expect(await seqs({ from: "ada" })).toEqual([3, 1]);
-      room.quiet();
-      room.shell.evict();
-    }
-  });
-
   it("in a relaxed room also before it is stored: CHAT-7", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED, durability: "relaxed" });
     const ada = await room.join("ada");

@@ -2,31 +2,11 @@
 import { describe, expect, it } from "vitest";
 
 import { CHANGES_REMEMBERED_MAX } from "../../../src/features/webhooks/pending-changes.ts";
-import { WEBHOOK_RETRY_MS, WEBHOOK_SEND_MS_MAX } from "../../../src/features/webhooks/webhooks.ts";
 import { RESTART_GRACE_MS } from "../../../src/features/webhooks/presence-feed.ts";
 import { WEBHOOK_EVENTS_MAX } from "../../../src/features/webhooks/webhook-batch.ts";
-import { roomWithAda, say, sayAll, withEmptyQueue } from "../../host/webhook-room.ts";
+import { roomWithAda, say, withEmptyQueue } from "../../host/webhook-room.ts";
 
 describe("a failing queue", () => {
-  it("HOOK-3: is retried with doubled waits, and gets everything in order", async () => {
-    const { room, ada } = await withEmptyQueue();
-    room.queue.mood = "refuses";
-    const before = room.queue.asked;
-    await sayAll(room, ada, ["1", "2", "3"]);
-    await room.pass(WEBHOOK_RETRY_MS.first * 7.5);
-    expect(room.queue.asked).toBe(before + 4);
-    expect(room.shell.problems.map(({ problem }) => problem)).toEqual(
-      [1, 2, 4, 8].map((seconds) => `webhook events could not be queued; next try in ${seconds} s`),
-    );
-    await room.pass(3_600_000);
-    const { asked } = room.queue;
-    await room.pass(3_600_000);
-    expect(room.queue.asked - asked).toBe(3_600_000 / WEBHOOK_RETRY_MS.max);
-    room.queue.mood = "takes";
-    await room.pass(WEBHOOK_RETRY_MS.max);
-    expect(room.queue.story).toEqual(["posted 1 1", "posted 2 2", "posted 3 3"]);
-  });
-
   it("HOOK-3: is retried at the same moment after sleep and crashes", async () => {
     const { room, ada } = await withEmptyQueue();
     room.queue.mood = "refuses";
@@ -56,23 +36,6 @@ describe("a failing queue", () => {
     expect(waits()).toEqual([1, 2, 4, 8, 16, 32, 64]);
   });
 
-  it("HOOK-3: without an answer times out, and a late answer changes nothing", async () => {
-    const { room, ada } = await withEmptyQueue();
-    room.queue.mood = "is silent";
-    await say(ada, "1");
-    await room.pass(WEBHOOK_SEND_MS_MAX - 1000);
-    expect(room.shell.canSleep).toBe(false);
-    await room.pass(1500);
-    expect(room.shell.problems).toHaveLength(1);
-    room.queue.mood = "refuses";
-    room.queue.answerAtLast();
-    await room.pass(1);
-    room.shell.crash();
-    room.queue.mood = "takes";
-    await room.pass(10_000);
-    expect(room.queue.story[0]).toBe("posted 1 1");
-  });
-
   it("HOOK-4: that may have taken a `member.left`: a member who is back has joined again", async () => {
     const { room } = await withEmptyQueue();
     const ben = await room.join("ben");
@@ -87,15 +50,6 @@ describe("a failing queue", () => {
     const [first, , second] = room.queue.events;
     expect(second!.id).not.toBe(first!.id);
     expect(second!.order).toBeGreaterThan(room.queue.of("member.left")[0]!.order);
-  });
-
-  it("HOOK-3: keeps no room awake", async () => {
-    const { room, ada } = await withEmptyQueue();
-    room.queue.mood = "refuses";
-    await say(ada, "1");
-    await room.pass(4000);
-    await room.pass(1500);
-    expect(room.shell.canSleep).toBe(true);
   });
 
   it("HOOK-3: does not slow down a post", async () => {

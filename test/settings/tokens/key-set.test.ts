@@ -186,9 +186,11 @@ describe("TOK-5: a provider that is down", () => {
   it.each([
     ["cannot be reached", fail],
     ["answers 500", () => new Response("sorry", { status: 500 })],
+    ["answers 404", () => Response.json({ keys: [jwk] }, { status: 404 })],
     ["sends us elsewhere", () => new Response(null, { status: 302, headers: { Location: "https://evil.example" } })],
     ["answers HTML", () => new Response("<html>")],
     ["answers null", () => new Response("null")],
+    ["answers no key set", () => Response.json({})],
     ["answers no keys", () => Response.json({ keys: [] })],
     ["answers keys that are none", () => Response.json({ keys: [1, null, { kty: "RSA", kid: "k1" }] })],
     ["answers a list", () => Response.json([jwk])],

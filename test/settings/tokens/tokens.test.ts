@@ -10,6 +10,7 @@ import { NAME_LENGTH_MAX, USER_LENGTH_MAX } from "../../../src/protocol/limits.t
 import { ROOMS_MAX } from "../../../src/settings/tokens/claims.ts";
 import { TOKEN_LENGTH_MAX } from "../../../src/settings/tokens/signatures.ts";
 import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
+import { hostileTokens } from "../../attacks/tokens.ts";
 
 const SECRET = "a-secret-that-only-the-tests-know";
 const secretKey = new TextEncoder().encode(SECRET);
@@ -70,15 +71,6 @@ describe("HS256", () => {
     });
   });
 
-  it("refuses a token of another secret, and one that was changed", async () => {
-    const token = await sign();
-    const [header, , signature] = token.split(".");
-    const forged = `${header}.${base64url({ sub: "eve", exp: nowSeconds() + 3600 })}.${signature}`;
-    expect(await bySecret.verify(await sign({}, new TextEncoder().encode("another")))).toEqual(UNAUTHORIZED);
-    expect(await bySecret.verify(forged)).toEqual(UNAUTHORIZED);
-    expect(await bySecret.verify(token.slice(0, -2))).toEqual(UNAUTHORIZED);
-  });
-
   it("a good token that comes again is good until its end, and no other passes in its place", async () => {
     const exp = nowSeconds() + 60;
     const [token, ofBen] = [await sign({ exp }), await sign({ sub: "ben", exp })];
@@ -95,38 +87,20 @@ describe("HS256", () => {
       vi.useRealTimers();
     }
   });
+});
 
-  it.each(["", ".", "..", "x", "a.b.c", "null.null.null", "\u{1F600}.x.y", `${base64url(null)}.e30.x`, "e30.e30.e30"])(
-    "%j is no token",
-    async (token) => {
-      expect(await bySecret.verify(token)).toEqual(UNAUTHORIZED);
-    },
-  );
-
-  it.each(["HS384", "HS512"])("%s is not among the algorithms", async (alg) => {
-    expect(await bySecret.verify(await sign({}, secretKey, alg))).toEqual(UNAUTHORIZED);
-  });
-
-  it.each(["none", "None", "NONE", ""])("alg %j never passes", async (alg) => {
-    const payload = base64url({ sub: "ada", exp: nowSeconds() + 3600 });
-    const { publicKey } = await generateKeyPair("ES256");
-    const byKey = verifier({ JWT_PUBLIC_KEY: await exportSPKI(publicKey) });
-    for (const signature of ["", "x"]) {
-      const token = `${base64url({ alg, typ: "JWT" })}.${payload}.${signature}`;
-      expect(await bySecret.verify(token)).toEqual(UNAUTHORIZED);
-      expect(await byKey.verify(token)).toEqual(UNAUTHORIZED);
-    }
-  });
+it("hostile tokens: none passes", async () => {
+  const publicKey = await exportSPKI((await generateKeyPair("ES256")).publicKey);
+  const byKey = verifier({ JWT_PUBLIC_KEY: publicKey });
+  // A good token for another room is refused by the Worker and the room.
+  const hostile = (await hostileTokens({ secret: SECRET, publicKey })).filter(({ code }) => code !== "FORBIDDEN_ROOM");
+  for (const { name, token, code } of [...hostile, { name: "none", token: "", code: "UNAUTHORIZED" }]) {
+    expect(await bySecret.verify(token), name).toMatchObject({ ok: false, code });
+    expect(await byKey.verify(token), name).toEqual(UNAUTHORIZED);
+  }
 });
 
 describe("the time of a token", () => {
-  it("TOKEN_EXPIRED and UNAUTHORIZED differ", async () => {
-    expect(await bySecret.verify(await sign({ exp: nowSeconds() - 1 }))).toMatchObject({
-      ok: false,
-      code: "TOKEN_EXPIRED",
-    });
-  });
-
   it("an expired token that is forged is wrong, not expired", async () => {
     const forged = await sign({ exp: nowSeconds() - 1 }, new TextEncoder().encode("another"));
     expect(await bySecret.verify(forged)).toEqual(UNAUTHORIZED);
@@ -204,24 +178,11 @@ describe("claims at their limits", () => {
   });
 
   it.each<object>([
-    { sub: "" },
-    { sub: undefined },
-    { sub: "a\u0000b" },
-    { sub: "a\nb" },
-    { name: 7 },
     { name: "a\tb" },
-    { rooms: "general" },
-    { rooms: [7] },
-    { sub: " " },
-    { sub: "\u200b\u2060" },
-    { sub: "\u3164" },
     { sub: "\u2800 \ufe0f" },
     { sub: "\u{e0041}" },
-    { name: "\u200b" },
-    { name: "\u3164\u2800" },
     { name: `${"\u200b".repeat(64)}Ada` },
     { sub: `${"\u3164".repeat(64)}ada` },
-    { rooms: null },
   ])("%j is refused", async (claims) => {
     expect(await bySecret.verify(await sign(claims))).toEqual(UNAUTHORIZED);
   });
@@ -358,20 +319,5 @@ describe("a JWKS", () => {
     expect(await checked.verify(await sign({}, privateKey, "ES256", "unknown"))).toEqual(UNAUTHORIZED);
     expect(await checked.verify(await sign({}, privateKey, "ES256", "RS256"))).toEqual(UNAUTHORIZED);
     expect(await checked.verify(await sign({}, secretKey, "HS256", "RS256"))).toEqual(UNAUTHORIZED);
-  });
-
-  it("that cannot be reached lets no token pass, and the log has the reason", async () => {
-    const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const gone = createServer();
-    await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
-    const { port } = gone.address() as AddressInfo;
-    await new Promise((resolve) => gone.close(resolve));
-    const token = await sign({}, keys.get("ES256")!.privateKey, "ES256", "ES256");
-    expect(await verifier({ JWT_JWKS_URL: `http://127.0.0.1:${port}/` }).verify(token)).toMatchObject({
-      ok: false,
-      code: "UNAVAILABLE",
-    });
-    expect(complaint).toHaveBeenCalled();
-    complaint.mockRestore();
   });
 });
