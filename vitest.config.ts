@@ -49,10 +49,7 @@ const deps = {
  * Files that count, list or find nothing in the whole deployment, or leave much there: each starts a workerd of its own. All others share one per
  * worker of vitest, because to start one and to load the modules takes longer than most files run.
  */
-const ALONE = [
-  "test/durable/{announce,announce-scale,lobby,lobby-cost,metrics-sleep,relay-direct}.test.ts",
-  "test/worker/{api-drain,metrics,stats}.test.ts",
-];
+const ALONE = ["test/durable/{announce,lobby}.test.ts", "test/worker/{metrics,stats}.test.ts"];
 
 /**
  * Files that start first, by the beginning of their path in test/: those that wait longest. The rest of a project follows

@@ -1,11 +1,15 @@
-// Alarms of a real object that come too early, twice or late, and a clock that jumps under it.
-import { runDurableObjectAlarm } from "cloudflare:test";
+// Alarms of a real object that come too early, twice or late, a clock that jumps under it, and the alarm of the retention.
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 
+import { CONFIRM_MS } from "../../src/chat/posting/retention-clock.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { alarmOf, freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { ring, TestClock } from "../kit/testing.ts";
+import { alarmOf, freshRoom, join, Sleeper, stubOf, withSettings } from "./rooms.ts";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HISTORY_DAYS = 2;
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -49,3 +53,41 @@ it.each([
   expect(ben.received<Message>("chat-message").map(({ content }) => content)).toEqual(["one", "two", "three"]);
   expect([ada.closed, ben.closed]).toEqual([undefined, undefined]);
 });
+
+const storedIn = (room: string): Promise<number> =>
+  runInDurableObject(
+    stubOf(room),
+    (_instance, { storage: { sql } }) =>
+      sql
+        .exec<{ count: number }>("SELECT SUM(last_seq + 1 - first_seq) AS count FROM batches_1 WHERE first_seq > 0")
+        .one().count,
+  );
+
+it("an empty room drops messages older than HISTORY_DAYS, by one alarm and another an hour later: CHAT-8", () =>
+  withSettings({ HISTORY_DAYS: String(HISTORY_DAYS) }, async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await Promise.all(["1", "2", "3"].map((content) => ada.ask("chat-message", { content })));
+    ada.close();
+    await ada.closes();
+    const postedMs = Date.now();
+    const dueMs = await vi.waitFor(async () => {
+      const alarmMs = await alarmOf(room);
+      expect(alarmMs).toBeGreaterThan(postedMs + HISTORY_DAYS * DAY_MS - 60_000);
+      return alarmMs!;
+    });
+    expect(dueMs).toBeLessThanOrEqual(postedMs + HISTORY_DAYS * 1.1 * DAY_MS);
+    await new Sleeper(room).sleep();
+    const clock = new TestClock();
+    await clock.advance(dueMs - postedMs + 1000);
+    expect(await ring(stubOf(room))).toBe(true);
+    expect(await storedIn(room)).toBe(3);
+    await new Sleeper(room).sleep();
+    await clock.advance(CONFIRM_MS + 1000);
+    expect(await ring(stubOf(room))).toBe(true);
+    clock.stop();
+    const back = await join(room, "ada");
+    expect(back.received("welcome")).toMatchObject([{ lastSeq: 3 }]);
+    expect(await back.ask("history", { limit: 200 })).toMatchObject({ messages: [], hasMore: false });
+    expect(await back.ask("chat-message", { content: "again" })).toMatchObject({ ok: true, seq: 4 });
+  }));

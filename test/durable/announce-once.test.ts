@@ -71,6 +71,16 @@ const storedIn = async (room: string): Promise<Message[]> =>
 const post = (room: string, content: string): Promise<unknown> =>
   callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
 
+/** So many messages of ada's, without a call each. */
+const say = (room: string, count: number): Promise<unknown> =>
+  runInDurableObject(stubOf(room), (instance: ChatRoom) =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        instance.ask("chat-message", { user: "ada", name: "Ada", role: "member" }, { content: `${i}` }),
+      ),
+    ),
+  );
+
 it("is stored once, though its progress could not be noted for nine hours", async () => {
   const room = freshRoom();
   await post(room, "before");
@@ -101,12 +111,7 @@ it("is stored once, though all answers of the room were lost and its dead letter
 it("is stored where it was not before, behind any number of messages", async () => {
   const room = freshRoom();
   const part = partTo(room);
-  await runInDurableObject(stubOf(room), async (instance: ChatRoom) => {
-    const said = Array.from({ length: LOOK_MESSAGES_PER_TURN + 10 }, (_, i) =>
-      instance.ask("chat-message", { user: "ada", name: "Ada", role: "member" }, { content: `${i}` }),
-    );
-    await Promise.all(said);
-  });
+  await say(room, LOOK_MESSAGES_PER_TURN + 10);
   await clock.advance(HOUR_MS);
   for (let i = 0; i < 2; i++) {
     expect(await bring(part)).toBe(1);
@@ -136,7 +141,7 @@ it("is a dead letter where the room has forgotten messages since then", async ()
   await withSettings({ HISTORY_MESSAGES: "100" }, async () => {
     const part = partTo(room);
     await bring(part);
-    for (let i = 0; i < 200; i += 10) await Promise.all(Array.from({ length: 10 }, (_, at) => post(room, `${i + at}`)));
+    await say(room, 200);
     await clock.advance(HOUR_MS);
     await bring(part);
     expect(await deadLettersTo(room)).toMatchObject([

@@ -1,4 +1,4 @@
-// Announcements by HTTP, through the real queue, to real rooms: ANN-1 to ANN-8
+// Announcements by HTTP, through the real queue, to real rooms, and their cost: ANN-1 to ANN-8
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
@@ -9,7 +9,8 @@ import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
 import { ANNOUNCE_VERSION, type AnnouncedHere, type AnnounceProgress } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, deadLettersTo, type CallOptions } from "./api-caller.ts";
-import { freshRoom, join, Sleeper, stubOf, useSettings, workerWith } from "./rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf, useSettings, workerWith } from "./rooms.ts";
+import { rowsWrittenByAll, type Counted } from "./rows-written.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
 afterEach(() => vi.restoreAllMocks());
@@ -28,6 +29,60 @@ async function accepted(body: object, options: CallOptions = {}): Promise<string
   expect(answer).toMatchObject({ status: 202, body: { ok: true } });
   return answer.body.id;
 }
+
+// The first test of this file: nobody has addressed users yet, so no room has told who is there.
+const FOLLOWERS = 80;
+const ROOMS = 16;
+
+/** Until no alarm rings during one of them. */
+const ANNOUNCEMENTS_MAX = 10;
+
+interface Cost extends Counted {
+  /** Of the queue. */
+  readonly messages: number;
+  /** Of rooms. */
+  readonly calls: number;
+}
+
+const roomOf = (i: number): string => `followed-${i % ROOMS}`;
+
+it("ANN-5, ANN-8: 80 followers in 16 rooms: a message of the queue, a call per room, and two rows in all", async () => {
+  const users = Array.from({ length: FOLLOWERS }, (_, i) => `follower-${i}`);
+  const people = await Promise.all(users.map((user, i) => join(roomOf(i), user)));
+  const queued = vi.spyOn(env.RELAY_QUEUE, "sendBatch");
+  const calls = vi.spyOn(ANNOUNCE_ROOMS, "takeAnnounced");
+
+  async function announceAgain(data: string): Promise<Cost> {
+    queued.mockClear();
+    calls.mockClear();
+    const { rows, alarms } = await rowsWrittenByAll(roomOf(0), async () => {
+      const all = { accepted: FOLLOWERS, delivered: FOLLOWERS, absent: 0, failed: 0 };
+      await done(await accepted({ users, data }), all);
+    });
+    const messages = queued.mock.calls.reduce((sum, [batch]) => sum + [...batch].length, 0);
+    return { messages, calls: calls.mock.calls.length, rows, alarms };
+  }
+
+  expect(await announceAgain("nobody knows yet where they are")).toMatchObject({ messages: 2 });
+  await vi.waitFor(
+    async () => {
+      const { found, unknown } = await env.LOBBY.getByName("0-of-1").find(users);
+      expect(unknown).toEqual([]);
+      expect(found.flatMap(([, here]) => here as readonly number[])).toHaveLength(FOLLOWERS);
+    },
+    { interval: 200 },
+  );
+  let announced = 1;
+  let counted: Cost;
+  // Again, if the alarm of any room rang meanwhile, also of those of other tests: it writes rows, too.
+  do {
+    for (let room = 0; room < ROOMS; room++) await isArmed(roomOf(room));
+    counted = await announceAgain("now it is known");
+    announced++;
+  } while (counted.alarms > 0 && announced < ANNOUNCEMENTS_MAX);
+  expect(counted).toEqual({ messages: 1, calls: ROOMS, rows: 2, alarms: 0 });
+  for (const person of people) expect(await person.receives("announcement", announced)).toHaveLength(announced);
+});
 
 describe("to rooms: ANN-1", () => {
   it("every connection hears it once, by the event's name, or as `announcement {id, data}`", async () => {

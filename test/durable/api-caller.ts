@@ -42,6 +42,23 @@ export async function callApi(method: string, path: string, options: CallOptions
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
+/** The page that `Link` leads to, if there is a next one: API-7. */
+export const nextOf = ({ headers }: Pick<Called, "headers">): string | undefined =>
+  /^<([^>]+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+
+/** The bodies of all pages of a list, from the first one on. */
+export async function pagesFrom(path: string, options: CallOptions = {}): Promise<Array<Called["body"]>> {
+  const pages: Array<Called["body"]> = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const page = await callApi("GET", next, options);
+    expect(page.status).toBe(200);
+    pages.push(page.body);
+    next = nextOf(page);
+    expect(next !== undefined, next).toBe(page.body.hasMore);
+  }
+  return pages;
+}
+
 /** The body of a refusal. */
 export const refusal = (code: string): object => ({ error: { code, message: expect.any(String) } });
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { directRoomOf, type DirectOverview } from "../../src/protocol/direct-room.ts";
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
-import { callApi, request, type CallOptions } from "./api-caller.ts";
+import { callApi, pagesFrom, request, type CallOptions } from "./api-caller.ts";
 import { RawClient } from "./raw-client.ts";
 import { freshRoom, join, stubOf, tokenFor, useSettings } from "./rooms.ts";
 
@@ -72,9 +72,10 @@ describe("opening: DM-1", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     onTestFinished(() => void vi.useRealTimers());
     expect((await open(ada, `${ben}-0`)).status).toBe(201);
-    for (let i = 0; i < 25; i++) expect((await open(ada, `${ben}-0`)).status).toBe(200);
-    for (let i = 0; i < 5; i++)
+    for (let i = 0; i < 2; i++) {
+      expect((await open(ada, `${ben}-0`)).status).toBe(200);
       expect(await client.ask("open-dm", { user: `${ben}-0` })).toMatchObject({ isNew: false });
+    }
     expect(await client.ask("open-dm", { user: `${ben}-1` })).toMatchObject({ ok: true });
     for (let i = 2; i < 20; i++) expect((await open(ada, `${ben}-${i}`)).status).toBe(201);
     const { status, body, headers } = await open(ada, `${ben}-20`);
@@ -223,7 +224,7 @@ describe("no other access: DM-3", () => {
         }
     for (const role of ["service", "moderator", "member"])
       expect((await callApi("GET", "/api/rooms?prefix=dm", { as: { role } })).body.rooms).toEqual([]);
-    const { body } = await callApi("POST", "/api/announce", { body: { prefix: "", data: "all" } });
+    const { body } = await callApi("POST", "/api/announce", { body: { prefix: "dm", data: "all" } });
     await vi.waitFor(async () => expect((await callApi("GET", `/api/announce/${body.id}`)).body.done).toBe(true));
     expect(one.received("announcement")).toEqual([]);
     expect(await list("zoe")).toEqual([]);
@@ -348,11 +349,6 @@ it("DM-4: page by page, the newest first", async () => {
   }
   const expected = others.toReversed().map((user) => ({ user, lastSeq: 1, unread: 1 }));
   await listed(ada, expected);
-  const users: string[] = [];
-  for (let next: string | undefined = "/api/dms?limit=1"; next !== undefined;) {
-    const { body, headers } = await callApi("GET", next, { as: asMember(ada) });
-    users.push(...(body.dms as DirectOverview[]).map(({ user }) => user));
-    next = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
-  }
-  expect(users).toEqual(others.toReversed());
+  const pages = await pagesFrom("/api/dms?limit=1", { as: asMember(ada) });
+  expect(pages.map(({ dms }) => dms)).toMatchObject(expected.map((one) => [one]));
 });

@@ -18,8 +18,8 @@ describe("EXT-1: a WebSocket that asks for the extensions", () => {
     expect(extended.handshake).toEqual({ ...handshake, sid: expect.any(String) });
   });
 
-  it.each([{ ext: "0" }, { ext: "true" }, { ext: "" }])("other values mean nothing: %j", async (query) => {
-    const client = await RawClient.open({ room: freshRoom(), query });
+  it.each(["0", "true"])("other values mean nothing: %s", async (ext) => {
+    const client = await RawClient.open({ room: freshRoom(), query: { ext } });
     client.send("40\x1e40");
     expect(await client.closes()).toMatchObject({ code: 1002 });
   });

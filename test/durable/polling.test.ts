@@ -1,9 +1,9 @@
 // Long-polling as it travels: EIO-8.
-import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
+import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { upgrade } from "./raw-client.ts";
-import { freshRoom, join, stubOf, tokenFor, workerWith } from "./rooms.ts";
+import { freshRoom, join, tokenFor, workerWith } from "./rooms.ts";
 import { SEPARATOR } from "../wire/wire-client.ts";
 import {
   PAYLOAD_BYTES_MAX,
@@ -123,7 +123,6 @@ describe("a polling session: EIO-8", () => {
   });
 
   it.each([
-    [PAYLOAD_BYTES_MAX - 1, 200],
     [PAYLOAD_BYTES_MAX, 200],
     [PAYLOAD_BYTES_MAX + 1, 413],
   ])("a post of %d bytes: %d, EIO-6", async (bytes, status) => {
@@ -134,12 +133,6 @@ describe("a polling session: EIO-8", () => {
     await poller.pollUntil((packet) => packet.startsWith("431["));
   });
 
-  it.each(["abc", "2", "42{}", "4abc", ""])("a post of %j closes the session: EIO-4, SIO-7", async (body) => {
-    const poller = await Poller.open();
-    expect((await poller.post(body)).status).toBe(400);
-    await poller.isGone();
-  });
-
   it("a close packet ends the session: the poll that waits gets a noop", async () => {
     const poller = await Poller.open();
     const poll = poller.poll();
@@ -147,25 +140,6 @@ describe("a polling session: EIO-8", () => {
     expect(await textOf(poller.post("1"))).toEqual({ status: 200, body: "ok" });
     expect(await textOf(poll)).toEqual({ status: 200, body: "6" });
     await poller.isGone();
-  });
-
-  it("final payload: one more poll gets the frames that an ended session had not fetched, another one its end", async () => {
-    const poller = await Poller.open();
-    await poller.post(`40${JSON.stringify({ token: "no token at all" })}`);
-    await poller.post("abc");
-    const { status, body } = await textOf(poller.poll());
-    expect(status).toBe(200);
-    expect(body).toMatch(/^44\{"message":/);
-    expect(body).not.toContain(SEPARATOR);
-    await poller.isOver();
-  });
-
-  it("a session dies with its object, and its client opens another one", async () => {
-    const poller = await Poller.join(freshRoom(), "ada");
-    const died = runInDurableObject(stubOf(poller.room), (_instance, state) => state.abort("died in a test"));
-    await expect(died).rejects.toThrow("died in a test");
-    await poller.isGone();
-    await Poller.join(poller.room, "ada");
   });
 });
 
@@ -181,7 +155,7 @@ describe("a session id", () => {
     expect(await answerOf(refused)).toEqual({ status: 400, body: UNKNOWN_SID });
   });
 
-  it.each(["", "x", "x".repeat(19), "x".repeat(21), `${"x".repeat(19)}/`, "__proto__"])(
+  it.each(["", "x".repeat(19), "x".repeat(21), `${"x".repeat(19)}/`])(
     "that cannot be one (%j): 400, and no room is asked",
     async (sid) => {
       const before = await listDurableObjectIds(env.CHAT_ROOM);
@@ -192,12 +166,6 @@ describe("a session id", () => {
       expect(await listDurableObjectIds(env.CHAT_ROOM)).toHaveLength(before.length);
     },
   );
-
-  it("is valid in its own room only", async () => {
-    const { handshake } = await Poller.open();
-    const elsewhere = request({ room: freshRoom(), sid: handshake.sid });
-    expect(await answerOf(elsewhere)).toEqual({ status: 400, body: UNKNOWN_SID });
-  });
 });
 
 describe("pages of other origins", () => {

@@ -1,16 +1,15 @@
-// Tests which clients are offered recovery, and the offer on the wire.
-import { exports } from "cloudflare:workers";
+// Tests which clients are offered recovery, the offer on the wire, and recovery over long-polling, where a replay is bounded in bytes.
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
-import { ORIGIN, RawClient, type UpgradeOptions } from "./raw-client.ts";
+import { MISSED_BYTES_MAX } from "../../src/socketio/recovery/recovery.ts";
+import { answerOf, Poller, UNKNOWN_SID } from "./poller.ts";
+import { RawClient, type UpgradeOptions } from "./raw-client.ts";
+import { begin, connectAnswer, contentsOf, drop, fill, RECOVERING } from "./recovery-story.ts";
 import { freshRoom, join, stubOf, tokenFor, useSettings } from "./rooms.ts";
 import { PacketType } from "../wire/wire-client.ts";
 
-const RECOVERING = { query: { recovery: "on" } };
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36";
-
-const connectAnswer = (client: RawClient): object => client.accepted();
 
 /** All events so far, each with all of its arguments; those that ask for an ack are not among them. */
 const eventsOf = (client: RawClient): unknown[][] =>
@@ -79,7 +78,7 @@ describe("is offered to clients that support it: REC-1, REC-2", () => {
   it("a client that does not support it cannot use it: a pid of an earlier connection is ignored", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada", RECOVERING);
-    const { sid, pid } = connectAnswer(ada) as { sid: string; pid: string };
+    const { sid, pid } = connectAnswer(ada);
     const offset = eventsOf(ada)[0]!.at(-1);
     ada.close();
     const plain = await RawClient.open({ room, query: { recovery: "off" } });
@@ -102,69 +101,62 @@ describe("RECOVERY_WINDOW_SECONDS=0", () => {
 });
 
 describe("long-polling", () => {
-  const addressOf = (room: string, sid?: string): URL => {
-    const query = new URLSearchParams({ EIO: "4", transport: "polling", recovery: "on", ...(sid && { sid }) });
-    return new URL(`/rooms/${room}/socket.io/?${query.toString()}`, ORIGIN);
-  };
-  const poll = (room: string, sid?: string): Promise<Response> =>
-    exports.default.fetch(new Request(addressOf(room, sid)));
-  const post = (room: string, sid: string, body: string): Promise<Response> =>
-    exports.default.fetch(new Request(addressOf(room, sid), { method: "POST", body }));
-
-  /** Opens a session and joins. @returns its sid and the frames of its polls so far */
-  async function enter(room: string, auth: object): Promise<{ sid: string; packets: string[] }> {
-    const { sid } = JSON.parse((await (await poll(room)).text()).slice(1)) as { sid: string };
-    expect(await (await post(room, sid, `40${JSON.stringify({ token: await tokenFor("ada"), ...auth })}`)).text()).toBe(
-      "ok",
-    );
-    const packets: string[] = [];
-    while (!packets.some((packet) => packet.startsWith('42["welcome"'))) {
-      packets.push(...(await (await poll(room, sid)).text()).split("\x1e"));
-    }
-    return { sid, packets };
+  async function enter(room: string, auth: object = {}): Promise<Poller> {
+    const poller = await Poller.open(room, RECOVERING);
+    await poller.enter("/", { token: await tokenFor("ada"), ...auth });
+    await poller.receives("welcome");
+    return poller;
   }
-
-  const contentsOf = (packets: readonly string[]): string[] =>
-    packets.flatMap((packet) => {
-      const [event, message] = packet.startsWith("42[")
-        ? (JSON.parse(packet.slice(2)) as [string, { content: string }])
-        : [];
-      return event === "chat-message" ? [message!.content] : [];
-    });
-  const answerOf = (packets: readonly string[]): { sid: string; pid: string } =>
-    JSON.parse(packets.find((packet) => packet.startsWith("40{"))!.slice(2)) as { sid: string; pid: string };
-  const offsetOf = (packets: readonly string[]): string =>
-    (JSON.parse(packets.findLast((packet) => packet.startsWith("42["))!.slice(2)) as string[]).at(-1)!;
+  const offsetOf = (client: Poller): unknown => client.events().at(-1)!.event.at(-1);
 
   it.each(["hibernate", "close"] as const)(
     'its object dies (%s): 400 {"code":1}, and a client that recovers loses nothing: EIO-8, REC-4',
     async (webSockets) => {
       const room = freshRoom();
-      const first = await enter(room, {});
+      const first = await enter(room);
       await evictDurableObject(stubOf(room), { webSockets });
-      for (const response of [await poll(room, first.sid), await post(room, first.sid, "3")]) {
-        expect([response.status, await response.json()]).toEqual([400, { code: 1, message: "Session ID unknown" }]);
-      }
+      await first.isGone();
+      expect(await answerOf(first.post("3"))).toEqual({ status: 400, body: UNKNOWN_SID });
       const ben = await join(room, "ben");
       const missed = ["missed 1", "missed 2"];
       for (const content of missed) await ben.ask("chat-message", { content });
-      const { pid, sid } = answerOf(first.packets);
-      const second = await enter(room, { pid, offset: offsetOf(first.packets) });
-      expect(answerOf(second.packets)).toEqual({ sid, pid });
-      expect(contentsOf(second.packets)).toEqual(missed);
+      const { pid, sid } = connectAnswer(first);
+      const second = await enter(room, { pid, offset: offsetOf(first) });
+      expect(connectAnswer(second)).toEqual({ sid, pid });
+      expect(contentsOf(second)).toEqual(missed);
     },
   );
 
   it("events that were queued and never fetched are replayed: REC-4", async () => {
     const room = freshRoom();
-    const first = await enter(room, {});
+    const first = await enter(room);
     const ben = await join(room, "ben");
     await ben.ask("chat-message", { content: "queued" });
-    const offset = offsetOf(first.packets);
+    const [{ pid }, offset] = [connectAnswer(first), offsetOf(first)];
     await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
     await ben.ask("chat-message", { content: "missed" });
-    const second = await enter(room, { pid: answerOf(first.packets).pid, offset });
-    expect(contentsOf(second.packets)).toEqual(["queued", "missed"]);
+    const second = await enter(room, { pid, offset });
+    expect(contentsOf(second)).toEqual(["queued", "missed"]);
     await vi.waitFor(() => expect(ben.received("chat-message")).toHaveLength(2));
   });
+
+  const CONTENT = "x".repeat(1000);
+  /** About as many as fit, with all that travels around a message's content. */
+  const FITTING = Math.floor(MISSED_BYTES_MAX / (CONTENT.length + 250));
+
+  it.each([
+    [FITTING, true],
+    [1000, false],
+  ])(
+    "after %i long messages a client connects at its first try, recovered: %s: REC-3",
+    async (messages, isRecovered) => {
+      const story = await begin();
+      const { sid, pid, offset } = story.recoveryAuth;
+      await drop(story);
+      await fill(story, messages, CONTENT);
+      const back = await enter(story.room, { pid, offset });
+      expect(connectAnswer(back).sid === sid).toBe(isRecovered);
+      expect(contentsOf(back)).toHaveLength(isRecovered ? messages : 0);
+    },
+  );
 });

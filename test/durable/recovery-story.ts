@@ -29,9 +29,12 @@ export interface Story {
   readonly say: (contents: readonly string[]) => Promise<void>;
 }
 
+/** A client over either transport. */
+type Received = Pick<RawClient, "accepted" | "received">;
+
 export type Step = (story: Story) => void | Promise<void>;
 
-export const connectAnswer = (client: RawClient): { sid: string; pid?: string } => client.accepted();
+export const connectAnswer = (client: Received): { sid: string; pid?: string } => client.accepted();
 
 function offsets(client: RawClient, event?: string): string[] {
   const events = client.events().map((heard) => heard.event);
@@ -43,7 +46,7 @@ const recoveryAuthOf = (client: RawClient): RecoveryAuth => ({
   offset: offsets(client).at(-1)!,
 });
 
-export const contentsOf = (client: RawClient): string[] =>
+export const contentsOf = (client: Received): string[] =>
   client.received<Message>("chat-message").map(({ content }) => content);
 
 /** Posts as a member of its own, which leaves afterwards. */

@@ -3,29 +3,12 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
-import type { Message } from "../../src/protocol/chat-events.ts";
 import { openLog } from "./logs.ts";
-import {
-  begin,
-  comeBack,
-  connectAnswer,
-  drop,
-  expectFresh,
-  expectRecovered,
-  fill,
-  HEARD,
-  MISSED,
-  type Step,
-} from "./recovery-story.ts";
+import { begin, comeBack, drop, expectFresh, expectRecovered, HEARD, MISSED, type Step } from "./recovery-story.ts";
 import { stubOf, useSettings, wipeStorage } from "./rooms.ts";
 
-/** REC-5: the largest replay. */
-const MISSED_MAX = 1000;
-useSettings({
-  MESSAGE_RATE: "10000",
-  MESSAGE_BURST: "10000",
-  MAX_CONTENT_LENGTH: "100",
-});
+useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
+
 /** The process dies: no closing is sent, and nothing in memory survives. */
 const crash: Step = async ({ room, ada }) => {
   await evictDurableObject(stubOf(room), { webSockets: "close" });
@@ -34,9 +17,7 @@ const crash: Step = async ({ room, ada }) => {
 
 describe("recovers exactly the missed events, in order: REC-3, REC-4, REC-5", () => {
   const causes: Array<[cause: string, leave: Step, ...meanwhile: Step[]]> = [
-    ["the connection breaks", drop],
     ["the connection breaks while the object sleeps", (story) => story.sleeper.sleep().then(() => drop(story))],
-    ["the object sleeps while the client is away", drop, ({ sleeper }) => sleeper.sleep()],
     ["the object dies with its connections", crash],
     ["it dies while the client is away", drop, crash],
   ];
@@ -47,34 +28,6 @@ describe("recovers exactly the missed events, in order: REC-3, REC-4, REC-5", ()
     await story.say(MISSED);
     for (const step of meanwhile) await step(story);
     await expectRecovered(story, await comeBack(story.room, story.recoveryAuth), MISSED);
-  });
-
-  it("the server has not noticed yet: the stale connection is closed with 4005", async () => {
-    const story = await begin();
-    const { room, ada, recoveryAuth, say } = story;
-    await say(MISSED);
-    const back = await comeBack(room, recoveryAuth);
-    expect(await ada.closes()).toEqual({ code: 4005, reason: "superseded" });
-    await expectRecovered(story, back, MISSED);
-    expect(await back.ask("presence", {})).toMatchObject({
-      members: expect.arrayContaining([expect.objectContaining({ user: "ada", connections: 1 })]),
-    });
-  });
-
-  it(`${MISSED_MAX} messages are replayed, one more is a fresh start`, async () => {
-    const story = await begin();
-    await drop(story);
-    await fill(story, MISSED_MAX);
-    const back = await comeBack(story.room, story.recoveryAuth);
-    expect(connectAnswer(back)).toEqual({ sid: story.recoveryAuth.sid, pid: story.recoveryAuth.pid });
-    const first = HEARD.length + 1;
-    expect(back.received<Message>("chat-message").map(({ seq }) => seq)).toEqual(
-      Array.from({ length: MISSED_MAX }, (_, i) => first + i),
-    );
-    back.close();
-    await back.closes();
-    await story.say(["one more"]);
-    await expectFresh(story, await comeBack(story.room, story.recoveryAuth));
   });
 });
 
@@ -98,7 +51,6 @@ describe("does not recover: REC-3", () => {
 
   const causes: Array<[cause: string, ...steps: Step[]]> = [
     ["the log was trimmed", drop, sayOneByOne, trim, sleep],
-    ["the room was wiped", drop, wipe, sleep],
     [
       "the room was wiped, and has grown as long again",
       drop,

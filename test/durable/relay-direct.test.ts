@@ -1,18 +1,16 @@
-// Rooms that mirror each other by direct calls (RELAY=direct): costs, and rooms that cannot be reached.
+// Rooms that mirror each other by direct calls (RELAY=direct): rooms that fail or abort, the delay, and what a link needs.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { expositionOf } from "../host/exposition.ts";
 import { callApi } from "./api-caller.ts";
 import { ORIGIN } from "./raw-client.ts";
-import { RELAY_ROOMS, whenTaking } from "./relay-taking.ts";
-import { alarmOf, freshRoom, join, LONG_WINDOW, useSettings, withSettings, workerWith } from "./rooms.ts";
-import { rowsWritten } from "./rows-written.ts";
+import { whenTaking } from "./relay-taking.ts";
+import { freshRoom, join, useSettings, workerWith } from "./rooms.ts";
 
 useSettings({ RELAY: "direct", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_RATE: "10000", API_BURST: "10000" });
 
 const SLOW = { interval: 50 };
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const post = (room: string, content: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
 const copiesIn = async (room: string): Promise<string[]> =>
@@ -27,31 +25,8 @@ async function linked(): Promise<readonly [string, string]> {
   return pair;
 }
 
-/** The alarm of the retention is set once the room is quiet, whenever that is: once in a room's life. */
-const areArmed = (...rooms: readonly string[]): Promise<void> =>
-  vi.waitFor(async () => {
-    expect(await Promise.all(rooms.map(alarmOf))).not.toContain(null);
-  }, SLOW);
-
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
-
-it("RLY-2, RLY-10: one call per flush, and the same rows as with the queue", async () => {
-  const [from, to] = await withSettings(LONG_WINDOW, linked);
-  const ben = await withSettings(LONG_WINDOW, () => join(to, "ben"));
-  await post(from, "first");
-  await ben.receives("chat-message");
-  await pause(500);
-  await areArmed(from, to);
-  const calls = vi.spyOn(RELAY_ROOMS, "takeRelayed");
-  const single = await rowsWritten([from, to], async (soFar) => {
-    await post(from, "second");
-    await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(2), SLOW);
-    await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(2 + 2), SLOW);
-    await pause(300);
-  });
-  expect([single, calls.mock.calls.length]).toEqual([{ rows: 2 + 2, alarms: 0 }, 1]);
-});
 
 it("MET-2: the delay reaches /metrics", async () => {
   const lags = async (): Promise<number> => {

@@ -1,7 +1,6 @@
 // The way from long-polling to a WebSocket: EIO-9.
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { callApi } from "./api-caller.ts";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf } from "./rooms.ts";
 import { ENGINE_PING } from "../../src/socketio/wire/engine-io.ts";
@@ -87,20 +86,6 @@ describe("the upgrade: EIO-9", () => {
     await closing;
     await evictDurableObject(stubOf(poller.room), { webSockets: "hibernate" });
     await poller.isGone();
-  });
-
-  it("a client that is disconnected during the upgrade gets the reason", async () => {
-    const poller = await Poller.join(freshRoom(), "ada");
-    const socket = await poller.openWebSocket();
-    await socket.probe();
-    expect(await textOf(poller.poll())).toEqual({ status: 200, body: "6" });
-    expect((await callApi("DELETE", `/api/rooms/${poller.room}`)).status).toBe(200);
-    socket.send("5");
-    await vi.waitFor(() => expect(socket.closed).toMatchObject({ code: 4003 }));
-    expect(socket.texts.filter((frame) => frame.startsWith("4"))).toEqual([
-      expect.stringMatching(/^42\["notice",\{"code":"ROOM_DELETED"/),
-      "41",
-    ]);
   });
 
   it("no packet is lost, doubled or reordered during the upgrade", async () => {

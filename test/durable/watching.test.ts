@@ -13,64 +13,44 @@ import { rowsWritten } from "./rows-written.ts";
 type Claims = Parameters<typeof tokenFor>[1];
 
 /** A watcher with our own client's kind of connection. */
-class Operator {
-  readonly client: RawClient;
+const openOperator = (room: string): Promise<RawClient> => RawClient.open({ room, query: { ext: "1", watch: "1" } });
 
-  static async open(room: string): Promise<Operator> {
-    return new Operator(await RawClient.open({ room, query: { ext: "1", watch: "1" } }));
-  }
+/** @returns the payload of the CONNECT_ERROR, if it is one */
+const refusalOf = (operator: RawClient, token: string | undefined): Promise<unknown> =>
+  operator.enter("/admin", { token }).then(
+    () => undefined,
+    (refused: unknown) => refused,
+  );
 
-  constructor(client: RawClient) {
-    this.client = client;
-  }
+const shownTo = (operator: RawClient): WatchedRoom[] => operator.received<WatchedRoom>("watch", "/admin");
 
-  /** @returns the payload of the CONNECT_ERROR, if it is one */
-  async connect(token: string | undefined): Promise<{ message: string; data: { code: string } } | undefined> {
-    this.client.send(`40/admin,${JSON.stringify({ token })}`);
-    const verdict = await this.client.until("the answer to CONNECT", () =>
-      this.#texts.find((text) => /^4[04]\/admin,/.test(text)),
-    );
-    return verdict.startsWith("44") ? JSON.parse(verdict.slice("44/admin,".length)) : undefined;
-  }
+const isShown = (
+  operator: RawClient,
+  what: string,
+  matches: (room: WatchedRoom) => boolean = () => true,
+): Promise<WatchedRoom> => operator.until(what, () => shownTo(operator).find(matches));
 
-  get shown(): WatchedRoom[] {
-    const prefix = '42/admin,["watch",';
-    return this.#texts.filter((text) => text.startsWith(prefix)).map((text) => JSON.parse(text.slice(9))[1]);
-  }
-
-  isShown(what: string, matches: (room: WatchedRoom) => boolean): Promise<WatchedRoom> {
-    return this.client.until(what, () => this.shown.find(matches));
-  }
-
-  get #texts(): string[] {
-    return this.client.frames.flatMap((frame) => (typeof frame === "string" ? frame.split("\x1e") : []));
-  }
-}
-
-async function watch(room: string, claims: Claims = { role: "service" }): Promise<Operator> {
-  const operator = await Operator.open(room);
-  expect(await operator.connect(await tokenFor("olga", claims))).toBeUndefined();
-  await operator.isShown("the room", () => true);
+async function watch(room: string, claims: Claims = { role: "service" }): Promise<RawClient> {
+  const operator = await openOperator(room);
+  expect(await refusalOf(operator, await tokenFor("olga", claims))).toBeUndefined();
+  await isShown(operator, "the room");
   return operator;
 }
 
 describe.concurrent("the users who may watch a room: WATCH-1", () => {
-  it.each([
-    ["a member", { role: "member" }, "FORBIDDEN"],
-    ["a reader", { role: "reader" }, "FORBIDDEN"],
-    ["a moderator of other rooms", { role: "moderator", rooms: ["elsewhere-*"] }, "FORBIDDEN_ROOM"],
-  ] as const)("%s may not", async (_who, claims, code) => {
-    const operator = await Operator.open(freshRoom());
-    const refused = await operator.connect(await tokenFor("olga", claims));
-    expect(refused).toMatchObject({ message: expect.any(String), data: { code } });
-    expect(operator.shown).toEqual([]);
-  });
-
-  it("no client without a token or with an expired one", async () => {
+  it("no member, reader, or moderator of other rooms, and no client without a token or with an ended one", async () => {
     const room = freshRoom();
-    const ended = await tokenFor("olga", { role: "service" }, -10);
-    expect(await (await Operator.open(room)).connect(undefined)).toMatchObject({ data: { code: "UNAUTHORIZED" } });
-    expect(await (await Operator.open(room)).connect(ended)).toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
+    for (const [token, code] of [
+      [await tokenFor("olga", { role: "member" }), "FORBIDDEN"],
+      [await tokenFor("olga", { role: "reader" }), "FORBIDDEN"],
+      [await tokenFor("olga", { role: "moderator", rooms: ["elsewhere-*"] }), "FORBIDDEN_ROOM"],
+      [undefined, "UNAUTHORIZED"],
+      [await tokenFor("olga", { role: "service" }, -10), "TOKEN_EXPIRED"],
+    ] as const) {
+      const operator = await openOperator(room);
+      expect(await refusalOf(operator, token)).toMatchObject({ message: expect.any(String), data: { code } });
+      expect(shownTo(operator)).toEqual([]);
+    }
   });
 
   it("services, moderators and users with a granted role may, and do not become members", async () => {
@@ -81,9 +61,10 @@ describe.concurrent("the users who may watch a room: WATCH-1", () => {
     });
     const service = await watch(room);
     const moderator = await watch(room, { role: "moderator", rooms: [room] });
-    const granted = await Operator.open(room);
-    expect(await granted.connect(await tokenFor("gus"))).toBeUndefined();
-    const { connections } = await moderator.isShown(
+    const granted = await openOperator(room);
+    expect(await refusalOf(granted, await tokenFor("gus"))).toBeUndefined();
+    const { connections } = await isShown(
+      moderator,
       "all",
       (shown) => shown.connectionCount === 4 && shown.connections.every(({ user }) => user !== undefined),
     );
@@ -92,16 +73,16 @@ describe.concurrent("the users who may watch a room: WATCH-1", () => {
     expect(overview.body.members).toBe(1);
     expect(JSON.stringify(ada.received("presence"))).not.toMatch(/olga|gus/);
     await ada.ask("chat-message", { content: "not for them" });
-    expect(JSON.stringify(service.client.frames)).not.toContain("not for them");
+    expect(JSON.stringify(service.frames)).not.toContain("not for them");
   });
 
   it(`${WATCHERS_MAX} may at a time`, async () => {
     const room = freshRoom();
     const operators = await Promise.all(Array.from({ length: WATCHERS_MAX }, () => watch(room)));
     const token = await tokenFor("olga", { role: "service" });
-    expect(await (await Operator.open(room)).connect(token)).toMatchObject({ data: { code: "ROOM_FULL" } });
-    operators[0]!.client.close();
-    await vi.waitFor(async () => expect(await (await Operator.open(room)).connect(token)).toBeUndefined());
+    expect(await refusalOf(await openOperator(room), token)).toMatchObject({ data: { code: "ROOM_FULL" } });
+    operators[0]!.close();
+    await vi.waitFor(async () => expect(await refusalOf(await openOperator(room), token)).toBeUndefined());
   });
 });
 
@@ -110,18 +91,18 @@ describe.concurrent("snapshots: WATCH-2", () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const olga = await watch(room);
-    const [first] = olga.shown as [WatchedRoom];
+    const [first] = shownTo(olga) as [WatchedRoom];
     expect(first).toMatchObject({ room, members: 1, connectionCount: 2, lastSeq: 0, hasMore: false });
     expect(first.awake).toMatchObject({ cause: "connect", detail: "websocket" });
     const facts = Object.fromEntries(first.connections.map((connection) => [connection.user, connection]));
     expect(facts["ada"]).toMatchObject({ name: "ada", role: "member", transport: "websocket", isExtended: false });
     expect(facts["olga"]).toMatchObject({ role: "service", isWatching: true, isExtended: true });
     await ada.ask("chat-message", { content: "hello" });
-    await olga.isShown("the message", ({ lastSeq }) => lastSeq === 1);
+    await isShown(olga, "the message", ({ lastSeq }) => lastSeq === 1);
     await join(room, "ben");
-    await olga.isShown("ben", ({ members }) => members === 2);
+    await isShown(olga, "ben", ({ members }) => members === 2);
     ada.close();
-    await olga.isShown("ada's going", ({ members, lastSeq }) => members === 1 && lastSeq === 1);
+    await isShown(olga, "ada's going", ({ members, lastSeq }) => members === 1 && lastSeq === 1);
   });
 
   it("are sent once a second at most", async () => {
@@ -129,8 +110,8 @@ describe.concurrent("snapshots: WATCH-2", () => {
     const ada = await join(room, "ada");
     const olga = await watch(room);
     for (let i = 0; i < 8; i++) await ada.ask("chat-message", { content: `${i}` });
-    await olga.isShown("the last one", ({ lastSeq }) => lastSeq === 8);
-    const times = olga.shown.map(({ at }) => at);
+    await isShown(olga, "the last one", ({ lastSeq }) => lastSeq === 8);
+    const times = shownTo(olga).map(({ at }) => at);
     for (const [i, at] of times.entries()) {
       if (i > 0) expect(at - times[i - 1]!).toBeGreaterThanOrEqual(WATCH_INTERVAL_MS);
     }
@@ -139,16 +120,16 @@ describe.concurrent("snapshots: WATCH-2", () => {
   it("are not sent when nothing changed, also not for reading the room's state", async () => {
     const room = freshRoom();
     const olga = await watch(room);
-    const before = olga.shown.length;
+    const before = shownTo(olga).length;
     for (let i = 0; i < 3; i++) await callApi("GET", `/api/rooms/${room}/stats`);
-    expect(olga.shown).toHaveLength(before);
+    expect(shownTo(olga)).toHaveLength(before);
   });
 
   it("are not made without watchers", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const olga = await watch(room);
-    olga.client.close();
+    olga.close();
     await vi.waitFor(async () =>
       expect((await callApi("GET", `/api/rooms/${room}/stats`)).body.connectionCount).toBe(1),
     );
@@ -173,7 +154,7 @@ describe.concurrent("a watched room sleeps: WATCH-2, WATCH-4", () => {
     const sleeper = new Sleeper(room);
     await sleeper.sleep();
     expect(await ada.ask("chat-message", { content: "good morning" })).toMatchObject({ ok: true });
-    await olga.isShown("the message", ({ lastSeq }) => lastSeq === 1);
+    await isShown(olga, "the message", ({ lastSeq }) => lastSeq === 1);
     await sleeper.sleep();
     await sleeper.see();
   });
@@ -184,7 +165,7 @@ describe.concurrent("a watched room sleeps: WATCH-2, WATCH-4", () => {
     const olga = await watch(room);
     await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
     expect(await runDurableObjectAlarm(stubOf(room))).toBe(true);
-    expect(await olga.isShown("the alarm", ({ awake }) => awake.cause === "alarm")).toMatchObject({ members: 1 });
+    expect(await isShown(olga, "the alarm", ({ awake }) => awake.cause === "alarm")).toMatchObject({ members: 1 });
   });
 
   it("and watching leaves nothing behind: the same deadlines as before, no row, no timer", async () => {
@@ -199,7 +180,7 @@ describe.concurrent("a watched room sleeps: WATCH-2, WATCH-4", () => {
     await isArmed(room);
     const { rows, alarms } = await rowsWritten(room, async () => {
       const olga = await watch(room);
-      olga.client.close();
+      olga.close();
       await vi.waitFor(async () =>
         expect((await callApi("GET", `/api/rooms/${room}/stats`)).body.connectionCount).toBe(1),
       );
@@ -217,9 +198,9 @@ describe.concurrent("a watched room sleeps: WATCH-2, WATCH-4", () => {
     const ada = await join(room, "ada");
     await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
     const olga = await watch(room);
-    expect(olga.shown[0]!.awake).toMatchObject({ cause: "watch", detail: "connect" });
+    expect(shownTo(olga)[0]!.awake).toMatchObject({ cause: "watch", detail: "connect" });
     await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
-    olga.client.close();
+    olga.close();
     await vi.waitFor(async () => {
       const { body } = await callApi("GET", `/api/rooms/${room}/stats`);
       expect(body.connectionCount).toBe(1);
@@ -233,20 +214,20 @@ it.concurrent("a watcher who lost the right is disconnected before the next `wat
   const room = freshRoom();
   const ada = await join(room, "ada");
   await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "grant", user: "gus", role: "moderator" } });
-  const gus = await Operator.open(room);
-  await gus.connect(await tokenFor("gus"));
-  const short = await Operator.open(room);
+  const gus = await openOperator(room);
+  await refusalOf(gus, await tokenFor("gus"));
+  const short = await openOperator(room);
   const expiresAtMs = Date.now() + 6000;
-  await short.connect(await tokenFor("olga", { role: "service" }, 6));
+  await refusalOf(short, await tokenFor("olga", { role: "service" }, 6));
   await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "revoke", user: "gus" } });
   const revokedAtMs = Date.now();
   await vi.waitFor(
     async () => {
       await ada.ask("chat-message", { content: "news" });
-      for (const { client } of [gus, short]) expect(client.texts.join("\x1e")).toContain("41/admin,");
+      for (const client of [gus, short]) expect(client.texts.join("\x1e")).toContain("41/admin,");
     },
     { interval: 500 },
   );
-  const since = (operator: Operator, ms: number): unknown[] => operator.shown.filter(({ at }) => at > ms);
+  const since = (operator: RawClient, ms: number): unknown[] => shownTo(operator).filter(({ at }) => at > ms);
   expect([since(gus, revokedAtMs), since(short, expiresAtMs)]).toEqual([[], []]);
 });

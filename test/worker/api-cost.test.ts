@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import { callApi, request } from "../durable/api-caller.ts";
-import { alarmOf, freshRoom, isAtRest, join, LONG_WINDOW, Sleeper, stubOf, withSettings } from "../durable/rooms.ts";
+import { alarmOf, freshRoom, isAtRest, join, Sleeper, stubOf, withSettings } from "../durable/rooms.ts";
 import { rowsWritten } from "../durable/rows-written.ts";
 
 /** A room with a message, that has settled. */
@@ -34,46 +34,38 @@ it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep
   ).toEqual({ rows: 0, alarms: 0 });
 });
 
-it("reading an unused room creates nothing: API-13", async () => {
-  const room = freshRoom();
-  for (const role of ["service", "moderator", "member"]) {
-    for (const path of [
-      "",
-      "/messages",
-      "/messages/x-1",
-      "/messages/x-1/versions",
-      "/members",
-      "/moderation",
-      "/audit",
-      "/export",
-    ]) {
-      await (await request("GET", `/api/rooms/${room}${path}`, { as: { role } })).bytes();
+const WEBHOOK = { WEBHOOK_URL: "https://hooks.example.com/", WEBHOOK_SECRET: "only-we-two-know" };
+
+it.each([
+  ["", {}],
+  [" with a webhook", WEBHOOK],
+])("API-13: reading an unused room, or one that was deleted, creates nothing%s", (_how, settings) =>
+  withSettings(settings, async () => {
+    const [unused, deleted] = [freshRoom(), freshRoom()];
+    await callApi("POST", `/api/rooms/${deleted}/messages`, { body: { content: "hello" } });
+    await callApi("DELETE", `/api/rooms/${deleted}`);
+    for (const room of [unused, deleted]) {
+      for (const role of ["service", "moderator", "member"]) {
+        for (const path of [
+          "",
+          "/messages",
+          "/messages/x-1",
+          "/messages/x-1/versions",
+          "/members",
+          "/moderation",
+          "/audit",
+          "/export",
+        ]) {
+          await (await request("GET", `/api/rooms/${room}${path}`, { as: { role } })).bytes();
+        }
+      }
+      const tables = await runInDurableObject(stubOf(room), (_room, { storage }) =>
+        storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+      );
+      expect(tables, room).toEqual([]);
     }
-  }
-  const tables = await runInDurableObject(stubOf(room), (_room, { storage }) =>
-    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
-  );
-  expect(tables).toEqual([]);
-});
-
-it("a post costs a row; refused and repeated posts cost none", async () => {
-  const room = await usedRoom();
-  const post = (body: object) => callApi("POST", `/api/rooms/${room}/messages`, { body });
-  expect(await rowsWritten(room, () => post({ content: "x", clientMsgId: "k" }))).toEqual({ rows: 1, alarms: 0 });
-  expect(await rowsWritten(room, () => post({ content: "x", clientMsgId: "k" }))).toEqual({ rows: 0, alarms: 0 });
-  expect(await rowsWritten(room, () => post({ content: "" }))).toEqual({ rows: 0, alarms: 0 });
-  expect(await rowsWritten(room, () => post({ content: "x", replyTo: "?" }))).toEqual({ rows: 0, alarms: 0 });
-});
-
-it("posts that come together share a row", async () => {
-  const room = await withSettings(LONG_WINDOW, usedRoom);
-  const { rows } = await rowsWritten(room, () =>
-    Promise.all(
-      Array.from({ length: 9 }, () => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "x" } })),
-    ),
-  );
-  expect(rows).toBeLessThanOrEqual(3);
-});
+  }),
+);
 
 it("a drain costs no more than the disconnects: the alarm for retention", async () => {
   const room = await usedRoom();

@@ -8,10 +8,8 @@ import { SqlSearchIndex } from "../../src/features/search/sql-search-index.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "../durable/api-caller.ts";
 import { png, read, text, uploaded } from "../durable/files.ts";
-import { RawClient } from "../durable/raw-client.ts";
-import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor } from "../durable/rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf } from "../durable/rooms.ts";
 import { rowsWritten } from "../durable/rows-written.ts";
-import { PacketType } from "../wire/wire-client.ts";
 
 const keysOf = async (room: string): Promise<string[]> =>
   (await env.FILES.list({ prefix: `${room}!` })).objects.map(({ key }) => key);
@@ -40,22 +38,6 @@ describe("a message that carries a file: FILE-2", () => {
     const exported = await (await request("GET", `/api/rooms/${room}/export`)).text();
     expect(JSON.parse(exported)).toMatchObject(message);
     expect((await read(attachment.key)).status).toBe(200);
-  });
-
-  it("comes with recovery", async () => {
-    const room = freshRoom();
-    const options = { query: { recovery: "on" } };
-    const [ada, ben] = [await join(room, "ada"), await join(room, "ben", options)];
-    const { pid } = ben.accepted();
-    await ada.ask("chat-message", { content: "first" });
-    await ben.receives("chat-message");
-    const offset = (ben.packets.findLast(({ type }) => type === PacketType.EVENT)!.data as string[]).at(-1);
-    ben.close(4000);
-    const attachment = await uploaded(room, png(3, 4));
-    await ada.ask("chat-message", { content: "", attachment });
-    const back = await RawClient.open({ room, ...options });
-    await back.connect({ pid, offset, token: await tokenFor("ben") });
-    expect(await back.receives("chat-message")).toMatchObject([{ seq: 2, content: "", attachment }]);
   });
 
   it("costs as much as one without; an upload costs one row in the life of a room, and a read none", async () => {
@@ -116,23 +98,6 @@ describe("deleting the message: FILE-5", () => {
     expect(stored).not.toContain("secret.png");
     expect(stored).not.toContain(attachment.key);
   });
-
-  it("deletes it in the end, through failures of storage and room in between", async () => {
-    const { room, ada, id } = await roomWithPicture();
-    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const broken = vi
-      .spyOn(Object.getPrototypeOf(env.FILES) as R2Bucket, "delete")
-      .mockImplementation(() => Promise.reject(new Error("R2 is away")));
-    await ada.ask("delete-message", { id });
-    await vi.waitFor(() => expect(broken).toHaveBeenCalled());
-    expect(await keysOf(room)).toHaveLength(1);
-    broken.mockRestore();
-    await new Sleeper(room).sleep();
-    // It wakes for any reason, and finds the work that is left.
-    expect(await ada.ask("presence", {})).toMatchObject({ ok: true });
-    await untilGone(room);
-    log.mockRestore();
-  });
 });
 
 describe("deleting the room: FILE-6", () => {
@@ -180,21 +145,6 @@ describe("deleting the room: FILE-6", () => {
     expect(await ada.ask("chat-message", { content: "", attachment: next })).toMatchObject({ ok: true, seq: 1 });
     await vi.waitFor(async () => expect(await keysOf(room)).toEqual([next.key]));
     expect((await read(next.key)).status).toBe(200);
-  });
-
-  it("goes on after a sleep in the middle", async () => {
-    const { room } = await roomWithPicture();
-    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const broken = vi
-      .spyOn(Object.getPrototypeOf(env.FILES) as R2Bucket, "list")
-      .mockImplementation(() => Promise.reject(new Error("R2 is away")));
-    expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
-    await vi.waitFor(() => expect(broken).toHaveBeenCalled());
-    broken.mockRestore();
-    await new Sleeper(room).sleep();
-    expect(await callApi("GET", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
-    await untilGone(room);
-    log.mockRestore();
   });
 
   it.each(["at once", "a moment later"])(

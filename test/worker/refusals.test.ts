@@ -1,7 +1,7 @@
 // Refusals that the Worker makes without the room: status, body, and an untouched room.
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { base64url, SignJWT } from "jose";
+import { SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { upgrade, type UpgradeOptions } from "../durable/raw-client.ts";
@@ -27,11 +27,10 @@ async function refusal(options: UpgradeOptions): Promise<{ status: number; body:
 const error = (code: string): object => ({ error: { code, message: expect.any(String) } });
 
 describe("room names: 400 BAD_ROOM", () => {
-  const bad = ["-x", ".hidden", "_x", "~x", "a b", "é", "a\u0000", "..", "x".repeat(65), "a%2Fb", "<script>"];
-  it.each(["", ...bad])("?room=%j", async (room) => {
+  it.each(["", "-x", "a b", "a\u0000", "x".repeat(65)])("?room=%j", async (room) => {
     expect(await refusal({ query: { room } })).toMatchObject({ status: 400, body: error("BAD_ROOM") });
   });
-  it.each(bad.filter((name) => name !== ".."))("/rooms/%s/socket.io/", async (room) => {
+  it.each([".hidden", "é", "a%2Fb", "<script>"])("/rooms/%s/socket.io/", async (room) => {
     const refused = await refusal({ room: encodeURIComponent(room) });
     expect(refused).toMatchObject({ status: 400, body: error("BAD_ROOM") });
   });
@@ -63,32 +62,16 @@ describe("Engine.IO's own refusals: EIO-5", () => {
 });
 
 describe("tokens: 401", () => {
-  const encode = (part: object): string => base64url.encode(JSON.stringify(part));
   const inAnHour = Math.floor(Date.now() / 1000) + 3600;
-  const sign = (payload: object): Promise<string> =>
-    new SignJWT({ ...payload }).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(env.JWT_SECRET));
+  const signedBy = (secret: string, payload: object): Promise<string> =>
+    new SignJWT({ ...payload }).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(secret));
   const bad: ReadonlyArray<[what: string, token: () => string | Promise<string>, code?: string]> = [
     ["no JWT at all", () => "nonsense"],
-    ["three empty parts", () => ".."],
-    ["alg none", () => `${encode({ alg: "none" })}.${encode({ sub: "ada", exp: inAnHour })}.`],
-    ["alg None", () => `${encode({ alg: "None" })}.${encode({ sub: "ada", exp: inAnHour })}.`],
-    ["RS256 where there is only a secret", () => `${encode({ alg: "RS256" })}.${encode({ sub: "ada" })}.AAAA`],
-    ["a signature that was cut", async () => (await tokenFor("ada")).slice(0, -4)],
-    ["another secret", async () => otherSecret()],
-    ["no sub", () => sign({ exp: inAnHour })],
-    ["an empty sub", () => sign({ sub: "", exp: inAnHour })],
-    ["a sub of 129 characters", () => sign({ sub: "x".repeat(129), exp: inAnHour })],
-    ["a sub that is a list", () => sign({ sub: ["ada"], exp: inAnHour })],
-    ["rooms that are a number", () => sign({ sub: "ada", rooms: 1, exp: inAnHour })],
-    ["no exp", () => sign({ sub: "ada" })],
+    ["another secret", () => signedBy("not the secret of this server", { sub: "ada", exp: inAnHour })],
+    ["no sub", () => signedBy(env.JWT_SECRET, { exp: inAnHour })],
     ["a time that is over", () => tokenFor("ada", {}, -10), "TOKEN_EXPIRED"],
     ["9,000 characters", () => "x".repeat(9000)],
   ];
-
-  async function otherSecret(): Promise<string> {
-    const claims = new SignJWT({ sub: "ada", exp: inAnHour }).setProtectedHeader({ alg: "HS256" });
-    return claims.sign(new TextEncoder().encode("not the secret of this server"));
-  }
 
   it.each(bad)("%s", async (_what, makeToken, code = "UNAUTHORIZED") => {
     const token = await makeToken();
@@ -98,11 +81,6 @@ describe("tokens: 401", () => {
       { headers: { "Sec-WebSocket-Protocol": `bearer, ${token}` } },
     ];
     for (const way of ways) expect(await refusal(way)).toMatchObject({ status: 401, body: error(code) });
-  });
-
-  it("has nothing of the token in the refusal", async () => {
-    const token = `${await tokenFor("ada")}x`;
-    expect(JSON.stringify((await refusal({ query: { token } })).body)).not.toContain(token.slice(-20));
   });
 
   it("Authorization counts before ?token=, and that before the subprotocol", async () => {
@@ -135,20 +113,12 @@ describe("403", () => {
       expect(refused).toMatchObject({ status: 403, body: { code: 4, message: expect.stringMatching(/^Forbidden/) } });
     },
   );
-
-  it("production admits pages of its own origin only, unless ALLOWED_ORIGINS names others", async () => {
-    const fetcher = workerWith({ ENVIRONMENT: "production" });
-    expect(await refusal({ fetcher, headers: { Origin: "https://evil.example" } })).toMatchObject({ status: 403 });
-  });
 });
 
 describe("a server that is not set up: 503", () => {
   const cases: ReadonlyArray<[what: string, settings: Record<string, unknown>, named: string]> = [
     ["without any key", { JWT_SECRET: undefined }, "JWT_SECRET"],
-    ["with an empty secret", { JWT_SECRET: "" }, "JWT_SECRET"],
     ["with a bad number", { PING_INTERVAL_MS: "soon" }, "PING_INTERVAL_MS"],
-    ["with a bad choice", { AUTH_AT: "never" }, "AUTH_AT"],
-    ["with timers that overflow", { PING_INTERVAL_MS: "2147483647" }, "PING_INTERVAL_MS"],
   ];
   it.each(cases)("%s, and the log names the setting", async (_what, settings, named) => {
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);

