@@ -1,9 +1,11 @@
-// Attacks that only a raw connection can make, against a real server: bytes that are nothing, requests that never end, and
+// Attacks that only a raw connection can make, against a real server: bytes that are nothing, requests that never end or break off, and
 // readers that stop reading (EIO-10).
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Socket } from "socket.io-client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { API_BODIES_MAX, UPLOADS_MAX } from "../../src/worker/deployment.ts";
 import { HOSTILE_BYTES, UNANSWERED } from "../attacks/wire.ts";
-import { startServer, TEST_SECRET, type TestServer } from "./servers.ts";
+import { HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { RawLine, textFrame } from "./raw-line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
@@ -14,6 +16,7 @@ beforeAll(async () => {
     settings: {
       MAX_CONNECTIONS_PER_IP: "0",
       CONNECT_RATE_PER_IP: "0",
+      API_BURST: "1000",
       MESSAGE_RATE: "1000",
       MESSAGE_BURST: "1000",
       MAX_CONTENT_LENGTH: "50000",
@@ -24,8 +27,14 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 describe.concurrent("bytes that are not HTTP", () => {
+  /** A member whom they do not concern. */
+  let ada: Socket;
+  beforeAll(async () => {
+    ada = await join(server.url, "wire", "ada", { reconnection: false });
+  });
+  afterAll(() => void ada.disconnect());
+
   it.each(HOSTILE_BYTES)("$name", async ({ name, bytes, isOverWebSocket }) => {
-    const ada = await join(server.url, "wire", "ada", { transports: ["websocket"] });
     const line = isOverWebSocket
       ? await RawLine.openWebSocket(server.port, "/rooms/wire/socket.io/?EIO=4&transport=websocket")
       : await RawLine.open(server.port);
@@ -43,7 +52,6 @@ describe.concurrent("bytes that are not HTTP", () => {
     }
     line.close();
     expect(await ask(ada, "chat-message", { content: name })).toMatchObject({ ok: true });
-    ada.disconnect();
   });
 });
 
@@ -108,13 +116,43 @@ describe("EIO-10: readers that stop reading", () => {
   });
 });
 
-it("each page of history takes tokens from the bucket, also when one frame asks for many", async () => {
-  const strict = await startServer({ settings: { MESSAGE_RATE: "1", MESSAGE_BURST: "1000" } });
-  onTestFinished(() => strict.stop());
-  const ada = await join(strict.url, "asked", "ada", { transports: ["websocket"] });
-  const answers = await Promise.all(
-    Array.from({ length: 300 }, () => ask<{ error?: { code: string } }>(ada, "history", { limit: 100 })),
+/** A request as it is, for its client to break off. */
+async function begin(head: string, token: string, body = ""): Promise<RawLine> {
+  const line = await RawLine.open(server.port);
+  line.write(`${head} HTTP/1.1\r\nHost: ${HOST}\r\nAuthorization: Bearer ${token}\r\n${body}`);
+  return line;
+}
+
+it.each([
+  ["uploads", UPLOADS_MAX, "POST /api/rooms/general/files?name=a.txt", "text/plain", "hello", 201],
+  ["bodies of JSON", API_BODIES_MAX, "POST /api/rooms/general/messages", "application/json", '{"content":"x"}', 201],
+])(
+  "%s that break off make place for others of their user: FILE-7, API-11",
+  async (_what, max, head, type, body, good) => {
+    const token = await tokenFor("sam", { role: "service" });
+    const path = head.slice("POST ".length);
+    const post = async (): Promise<number> => {
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": type };
+      return (await fetch(`${server.url}${path}`, { method: "POST", headers, body })).status;
+    };
+    const lines = await Promise.all(
+      Array.from({ length: max }, () => begin(head, token, `Content-Type: ${type}\r\nContent-Length: 1000\r\n\r\n{`)),
+    );
+    await expect.poll(post, { interval: 50 }).toBe(429);
+    for (const line of lines) line.reset();
+    await expect.poll(post, { interval: 50 }).toBe(good);
+  },
+);
+
+it("a body that its client wrote wrong is no fault of the server's", async () => {
+  const type = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const line = await begin(
+    "POST /api/rooms/general/messages",
+    await tokenFor("sam", { role: "service" }),
+    `${type}ZZ\r\n`,
   );
-  expect(answers.filter(({ error }) => error?.code === "RATE_LIMITED").length).toBeGreaterThan(200);
-  ada.disconnect();
+  await line.until(() => line.heard.includes("broke off") || line.isOver);
+  expect(line.heard).toMatch(/^HTTP\/1\.1 400 [^]*"message":"the body broke off"/);
+  line.close();
+  expect(server.output).not.toContain("request.failed");
 });

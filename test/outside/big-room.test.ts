@@ -1,15 +1,11 @@
 // A room with more members than one object holds, on a real server: stock clients in the room and in its shards, who cannot tell the
 // difference; evictions by a kill of the server; growth and its end.
-import path from "node:path";
-import { pathToFileURL } from "node:url";
-
 import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
-import type { ConnectOptions, Room } from "../../client/core/api.ts";
-import type { RoomStats } from "../../src/protocol/watching.ts";
 import type { HistoryAnswer, Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
-import { ProcessGroup, PROJECT_ROOT, startServerProcess, TEST_SECRET, type ServerProcess } from "./servers.ts";
+import { builtClient } from "./built-client.ts";
+import { startServerProcess, type ServerProcess } from "./servers.ts";
 import { useServer } from "./stage.ts";
 import { ask, collect, join, next, open, tokenFor, VERSIONS } from "./stock-clients.ts";
 
@@ -62,38 +58,6 @@ describe.concurrent("a room with shards", () => {
     expect("messages" in history && contents(history.messages)).toEqual(contents(members[0]!.heard));
   });
 
-  it("tells operators how many connections it has, and where they are", async () => {
-    const members = await fill(server.url, "gallery", 7);
-    const headers = { Authorization: `Bearer ${await tokenFor("olga", { role: "service" })}` };
-    const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-    await vi.waitFor(async () => {
-      const stats = await fetch(`${server.url}/api/rooms/gallery/stats`, { headers });
-      const { connectionCount, connections, shards } = (await stats.json()) as RoomStats;
-      expect([connectionCount, connections.length]).toEqual([members.length, 2]);
-      expect(sum(shards!.map(({ sockets }) => sockets))).toBe(5);
-    }, WAIT);
-  });
-
-  it("is filled by npm run load, which finds no fault", async () => {
-    const target = ["--url", server.url, "--token-secret", TEST_SECRET, "--room-prefix", "filled"];
-    const asked = ["--users", "9", "--rooms", "1", "--rate", "2", "--duration", "3"];
-    const group = new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "load", ...target, ...asked] });
-    expect(await group.exit(), group.output).toBe(0);
-    expect(group.stdout).toMatch(/^connections {2}9 of 9 in/m);
-    expect(group.stdout).toMatch(/No faults: nothing lost, doubled or out of order\.\n$/);
-  });
-
-  it("is full when all shards are, and says so", async () => {
-    await fill(server.url, "full", 10);
-    const refused = open(server.url, {
-      path: "/rooms/full/socket.io",
-      auth: { token: await tokenFor("one too many") },
-      reconnection: false,
-    });
-    const error = await next<Error & { data?: { code?: string } }>(refused, "connect_error");
-    expect(error.data?.code).toBe("ROOM_FULL");
-  });
-
   it("kicks a member of a shard, for whom the token of that room opens nothing else", async () => {
     const members = await fill(server.url, "order", 4);
     const mod = await join(server.url, "order", "mod", {
@@ -122,10 +86,7 @@ describe.concurrent("a room with shards", () => {
 
   it("holds members with the client of this project, whose queued messages arrive once", async () => {
     await fill(server.url, "own", 3);
-    const built = path.join(PROJECT_ROOT, "dist", "client", "client.js");
-    const { connectRoom } = (await import(pathToFileURL(built).href)) as {
-      readonly connectRoom: (url: string, room: string, options: ConnectOptions) => Room;
-    };
+    const { connectRoom } = await builtClient();
     const room = connectRoom(server.url, "own", { token: () => tokenFor("cli") });
     const heard: Message[] = [];
     room.on("chat-message", (message) => heard.push(message));

@@ -29,8 +29,7 @@ export function serveBundle(
     modules: true,
     script: readFileSync(path.join(bundle, "index.js"), "utf8"),
     entrypoint: "default",
-    bindings: { ...options.bindings, ...variables },
   };
   writeFileSync(deploymentFile, JSON.stringify(deployment));
-  return startServer({ deploymentFile });
+  return startServer({ deploymentFile, settings: variables });
 }

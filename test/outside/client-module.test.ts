@@ -2,33 +2,27 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
 import type { Socket } from "socket.io-client";
-import { afterAll, beforeAll, describe, expect, inject, it, vi, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/core/api.ts";
 import { buildClient, measureClient, measureFirstLoad } from "../../scripts/build-client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
+import { BUILT, builtClient } from "./built-client.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { Line } from "./line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
-const BUILT = path.join(PROJECT_ROOT, "dist", "client");
 const SIZE_MAX_BYTES = 40_000;
 const FIRST_LOAD_MAX_BYTES = 100_000;
 const EMOJI_MAX_BYTES = 40_000;
 const PART_MAX_BYTES = 20_000;
 const WAIT = { interval: 20 };
 
-interface ClientModule {
-  connectRoom(url: string, room: string, options: ConnectOptions): Room;
-}
-let client: ClientModule;
-beforeAll(async () => {
-  client = (await import(pathToFileURL(path.join(BUILT, "client.js")).href)) as ClientModule;
-});
+let client: Awaited<ReturnType<typeof builtClient>>;
+beforeAll(async () => void (client = await builtClient()));
 
 const rooms = new Set<Room>();
 afterAll(() => {
@@ -53,13 +47,6 @@ function enter(origin: string, name: string, options: Partial<ConnectOptions> = 
   room.on("connection", (connection) => member.connections.push(connection));
   room.on("gap", (gap) => member.gaps.push(gap));
   return member;
-}
-
-/** A server of a test's own, gone with it. */
-async function serve(ctx: TestContext, settings: Readonly<Record<string, string>>): Promise<TestServer> {
-  const server = await startServer({ settings });
-  ctx.onTestFinished(() => server.stop());
-  return server;
 }
 
 const until = (room: Room, state: Connection["state"]): Promise<void> =>
@@ -124,24 +111,6 @@ describe("in Node", () => {
     expect(await room.presence()).toMatchObject({ ok: true, count: 1 });
   });
 
-  it("keeps the order of many messages sent at once, also when the rate limit interrupts them", async () => {
-    const { room, heard } = enter(url, "many");
-    const said = Array.from({ length: 15 }, (_, n) => `message ${n}`);
-    await Promise.all(said.map((content) => room.send(content)));
-    expect(contents(heard)).toEqual(said);
-  });
-
-  it("rejects a message that the room refuses, and sends the next", async () => {
-    const { room, heard, states } = enter(url, "wanted");
-    const refused = room.send("x".repeat(1001), { clientMsgId: "long" });
-    await expect(refused).rejects.toMatchObject({ code: "TOO_LONG", clientMsgId: "long" });
-    expect(states.at(-1)).toMatchObject({ clientMsgId: "long", state: "failed", error: { code: "TOO_LONG" } });
-    expect(room.unsent).toMatchObject([{ clientMsgId: "long", state: "failed" }]);
-    await room.send("short");
-    expect(contents(heard)).toEqual(["short"]);
-    expect(() => room.retry("nobody")).toThrow(RangeError);
-  });
-
   it("after a broken connection the messages of both sides arrive once and in order", async () => {
     const line = await new Line(Number(new URL(url).port)).open();
     const { room, heard, gaps } = enter(line.url, "line");
@@ -177,15 +146,6 @@ describe("in Node", () => {
       "connected",
     ]);
     expect(connections[2]).toMatchObject({ code: "UNAUTHORIZED" });
-  });
-
-  it("stops after an error that no retry can fix, and tries again on request", async () => {
-    const { room } = enter(url, "elsewhere", { token: await tokenFor("ada", { rooms: ["other"] }) });
-    await until(room, "stopped");
-    expect(room.connection).toMatchObject({ code: "FORBIDDEN_ROOM" });
-    room.connect();
-    expect(room.connection.state).toBe("connecting");
-    await until(room, "stopped");
   });
 
   it("keeps unsent messages in the given storage", async () => {
@@ -244,38 +204,39 @@ describe("where WebSockets are blocked", () => {
     await room.send("over a WebSocket");
     expect(contents(heard)).toEqual(["over polling", "over a WebSocket"]);
   });
-
-  it.concurrent("falls back also where the server offers no WebSockets", async (ctx) => {
-    const server = await serve(ctx, { TRANSPORTS: "polling" });
-    const { room, heard } = enter(server.url, "polling");
-    await room.send("over polling");
-    expect(contents(heard)).toEqual(["over polling"]);
-    room.close();
-  });
 });
 
 describe.concurrent("against a server that wants the token at the upgrade", () => {
-  it.for(["websocket", "polling"])("is let in by %s where it shows the token there", async (transport, ctx) => {
-    const server = await serve(ctx, { AUTH_AT: "upgrade", TRANSPORTS: transport });
-    const { room, heard } = enter(server.url, "doorkeeper", { authAt: "upgrade" });
+  const [PING_INTERVAL_MS, PING_TIMEOUT_MS] = [500, 6000];
+  let servers: Readonly<Record<"websocket" | "polling", TestServer>>;
+  beforeAll(async () => {
+    const settings = { AUTH_AT: "upgrade" };
+    // This one ends connections quickly.
+    const quick = { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) };
+    servers = {
+      websocket: await startServer({ settings: { ...settings, ...quick, TRANSPORTS: "websocket" } }),
+      polling: await startServer({ settings: { ...settings, TRANSPORTS: "polling" } }),
+    };
+  });
+  afterAll(() => Promise.all([servers.websocket.stop(), servers.polling.stop()]));
+
+  it.each(["websocket", "polling"] as const)("is let in by %s where it shows the token there", async (transport) => {
+    const { url } = servers[transport];
+    const { room, heard } = enter(url, "doorkeeper", { authAt: "upgrade" });
     await room.send("let in");
     expect(contents(heard)).toEqual(["let in"]);
-    const stranger = enter(server.url, "doorkeeper");
+    const stranger = enter(url, "doorkeeper");
     await until(stranger.room, "waiting");
     for (const entered of [room, stranger.room]) entered.close();
   });
-});
 
-describe.concurrent("against a server that ends connections quickly", () => {
-  it("EXT-3: an idle member sends heartbeats and stays, and Engine.IO's own watchdog does not fire", async (ctx) => {
-    const [interval, timeout] = [500, 6000];
-    const server = await serve(ctx, { PING_INTERVAL_MS: String(interval), PING_TIMEOUT_MS: String(timeout) });
-    const { room, connections } = enter(server.url, "beats");
+  it("EXT-3: an idle member sends heartbeats and stays, and Engine.IO's own watchdog does not fire", async () => {
+    const { room, connections } = enter(servers.websocket.url, "beats", { authAt: "upgrade" });
     const received: string[] = [];
     await until(room, "connected");
     (room.socket as unknown as Socket).io.engine.on("packet", ({ type }: { type: string }) => received.push(type));
     // Long enough to have died of the first missing answer, or of a watchdog that sees no ping.
-    await pause(2 * (interval + timeout));
+    await pause(2 * (PING_INTERVAL_MS + PING_TIMEOUT_MS));
     await vi.waitFor(() => expect(received.filter((type) => type === "ping").length).toBeGreaterThan(10), WAIT);
     expect(connections.map(({ state }) => state)).toEqual(["connected"]);
     room.close();

@@ -1,21 +1,15 @@
 // A direct conversation of two people, one of whom has the client module.
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect, inject, it, vi } from "vitest";
 
-import type { ConnectOptions, Room } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT } from "./servers.ts";
+import { builtClient } from "./built-client.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
 const WAIT = { interval: 50 };
 
 it("two users have a conversation, one with the client module and one with a stock client: DM-1, DM-2", async () => {
-  const file = pathToFileURL(path.join(PROJECT_ROOT, "dist", "client", "client.js")).href;
-  const { connectDirect } = (await import(file)) as {
-    readonly connectDirect: (origin: string, user: string, options: ConnectOptions) => Promise<Room>;
-  };
+  const { connectDirect } = await builtClient();
   const conversation = await connectDirect(url, "ben-outside", { token: () => tokenFor("ada-outside") });
   try {
     const general = await join(url, "general-outside", "ben-outside");

@@ -5,7 +5,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { REQUESTS_BY_KIND, SPOOFED_HEADERS } from "../attacks/requests.ts";
-import { CONNECTS_MAX } from "../../src/socketio/engine/session-flood.ts";
 import { bundleEngineWorker } from "./engine-worker.ts";
 import { startServer, type TestServer } from "./servers.ts";
 import { asks, collect, next, open, type Options } from "./stock-clients.ts";
@@ -24,11 +23,6 @@ afterAll(async () => {
 /** The platform's 10 s of quiet, and those in which the object looks at its sockets. */
 const SLEPT_MS = 12_500;
 
-const TRANSPORTS: ReadonlyArray<[name: string, transports: NonNullable<Options["transports"]>]> = [
-  ["WebSocket", ["websocket"]],
-  ["long-polling", ["polling"]],
-];
-
 async function enter(room: string, options: Options = {}, url = server.url): Promise<Socket> {
   const socket = open(url, { ...options, query: { room, ...options.query } });
   await next(socket, "connect");
@@ -38,7 +32,7 @@ async function enter(room: string, options: Options = {}, url = server.url): Pro
 const countOf = (socket: Socket): Promise<number> => asks<number>(socket, "clients");
 
 /** Objects sleep after 10 seconds of quiet: the last tests look. */
-let asleep: Promise<Record<"ada" | "ben" | "closing" | "witness" | "polling" | "erasing" | "bundling", Sleeper>>;
+let asleep: Promise<Record<"ada" | "ben" | "closing" | "witness" | "polling" | "erasing", Sleeper>>;
 beforeAll(() => {
   asleep = fallAsleep();
 });
@@ -112,71 +106,71 @@ it("the server sees all subprotocols that a client offers: a token may be among 
   expect(headers["sec-websocket-protocol"]?.split(/, ?/)).toEqual(["bearer", "a.token"]);
 });
 
-describe.each(TRANSPORTS)("over %s", (name, transports) => {
-  it("a client that asks for bundles gets what is sent at a moment as one event, and recovers what it missed: BUN-1, BUN-3", async () => {
-    const path = `/recovering/rooms/${encodeURIComponent(`bundles ${name}`)}/socket.io`;
-    const options = { path, transports, auth: { bundle: true } };
-    const [ada, ben] = [open(server.url, options), open(server.url, { path, query: { bundle: "1" } })];
-    const bundles: string[] = [];
-    ada.on("bundle", (events: unknown[][], offset: string) => {
-      bundles.push(offset);
-      for (const [event, ...args] of events)
-        for (const listener of ada.listeners(event as string).slice()) listener.apply(ada, args);
-    });
-    const came: unknown[][] = [];
-    ada.on("came", (...args: unknown[]) => came.push(args));
-    await Promise.all([next(ada, "connect"), next(ben, "connect")]);
-    ada.emit("many", 4);
-    await expect.poll(() => came.map(([at]) => at)).toEqual([0, 1, 2, 3]);
-    expect(bundles.length).toBeGreaterThan(0);
-    ada.io.reconnection(false);
-    ada.io.engine.close();
-    const meanwhile = collect(ben, "came");
-    for (const text of ["missed", "and another"]) ben.emit("all", text);
-    await expect.poll(() => meanwhile).toEqual(["missed", "and another"]);
-    ada.connect();
-    await expect.poll(() => came.slice(4).map(([text]) => text)).toEqual(["missed", "and another"]);
-    expect([ada.recovered, bundles.at(-1)]).toEqual([true, came.at(-1)!.at(-1)]);
+it("a client that asks for bundles gets what is sent at a moment as one event, and recovers what it missed: BUN-1, BUN-3", async () => {
+  const path = "/recovering/rooms/bundles/socket.io";
+  const options = { path, auth: { bundle: true } };
+  const [ada, ben] = [open(server.url, options), open(server.url, { path, query: { bundle: "1" } })];
+  const bundles: string[] = [];
+  ada.on("bundle", (events: unknown[][], offset: string) => {
+    bundles.push(offset);
+    for (const [event, ...args] of events)
+      for (const listener of ada.listeners(event as string).slice()) listener.apply(ada, args);
   });
+  const came: unknown[][] = [];
+  ada.on("came", (...args: unknown[]) => came.push(args));
+  await Promise.all([next(ada, "connect"), next(ben, "connect")]);
+  ada.emit("many", 4);
+  await expect.poll(() => came.map(([at]) => at)).toEqual([0, 1, 2, 3]);
+  expect(bundles.length).toBeGreaterThan(0);
+  ada.io.reconnection(false);
+  ada.io.engine.close();
+  const meanwhile = collect(ben, "came");
+  for (const text of ["missed", "and another"]) ben.emit("all", text);
+  await expect.poll(() => meanwhile).toEqual(["missed", "and another"]);
+  ada.connect();
+  await expect.poll(() => came.slice(4).map(([text]) => text)).toEqual(["missed", "and another"]);
+  expect([ada.recovered, bundles.at(-1)]).toEqual([true, came.at(-1)!.at(-1)]);
+});
 
-  it("a client whose connection breaks recovers its socket and what it missed, where the server asks for that", async () => {
-    const options = { path: `/recovering/rooms/${encodeURIComponent(name)}/socket.io`, reconnectionDelay: 50 };
-    const [ada, ben] = [open(server.url, { ...options, transports }), open(server.url, options)];
-    await Promise.all([next(ada, "connect"), next(ben, "connect")]);
-    const { id } = ada;
-    const came = collect(ada, "came");
-    ben.emit("all", "before");
-    await expect.poll(() => came).toEqual(["before"]);
-    const back = next(ada, "connect");
-    ada.io.engine.close();
-    ben.emit("all", "meanwhile");
-    await back;
-    expect([ada.recovered, ada.id]).toEqual([true, id]);
-    ben.emit("all", "after");
-    await expect.poll(() => came).toEqual(["before", "meanwhile", "after"]);
-  });
+it("a client over long-polling whose connection breaks recovers its socket and what it missed, where the server asks for that", async () => {
+  const options = { path: "/recovering/rooms/polling/socket.io", reconnectionDelay: 50 };
+  const [ada, ben] = [open(server.url, { ...options, transports: ["polling"] }), open(server.url, options)];
+  await Promise.all([next(ada, "connect"), next(ben, "connect")]);
+  const { id } = ada;
+  const came = collect(ada, "came");
+  ben.emit("all", "before");
+  await expect.poll(() => came).toEqual(["before"]);
+  const back = next(ada, "connect");
+  ada.io.engine.close();
+  ben.emit("all", "meanwhile");
+  await back;
+  expect([ada.recovered, ada.id]).toEqual([true, id]);
+  ben.emit("all", "after");
+  await expect.poll(() => came).toEqual(["before", "meanwhile", "after"]);
+});
 
-  it("an error or a rejection of a handler or a timer is logged with its place, and harms nobody", async () => {
-    const [ada, ben] = [await enter(`failing ${name}`, { transports }), await enter(`failing ${name}`)];
-    ada.emit("throw");
-    ada.emit("throw later");
-    ada.emit("reject");
-    expect(await asks(ada, "echo", "still there")).toBe("still there");
-    expect(await asks(ben, "echo", "here, too")).toBe("here, too");
-    await server.prints(/"application\.error".*thrown by a handler.*"at":\["at Socket/);
-    await server.prints(/"application\.error".*thrown by a timer.*"at":\["at /);
-    await server.prints(/"application\.rejection".*rejected by a handler.*"at":\["at Socket/);
-  });
+it("an error or a rejection of a handler or a timer is logged with its place, and harms nobody", async () => {
+  const [ada, ben] = [await enter("failing"), await enter("failing")];
+  ada.emit("throw");
+  ada.emit("throw later");
+  ada.emit("reject");
+  expect(await asks(ada, "echo", "still there")).toBe("still there");
+  expect(await asks(ben, "echo", "here, too")).toBe("here, too");
+  await server.prints(/"application\.error".*thrown by a handler.*"at":\["at Socket/);
+  await server.prints(/"application\.error".*thrown by a timer.*"at":\["at /);
+  await server.prints(/"application\.rejection".*rejected by a handler.*"at":\["at Socket/);
+});
 
-  it("`io.close()` ends all connections, and the server takes no further ones", async () => {
-    const room = `closing ${name}`;
-    const socket = await enter(room, { transports, reconnection: false });
-    const ended = next(socket, "disconnect");
-    socket.emit("close server");
-    expect(await ended).toBe("transport close");
-    const answer = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling&room=${encodeURIComponent(room)}`);
-    expect([answer.status, await answer.json()]).toEqual([503, { code: 3, message: "Server closed" }]);
-  });
+it("`io.close()` ends all connections, and the server takes no further ones", async () => {
+  const sockets = [
+    await enter("closing", { reconnection: false }),
+    await enter("closing", { transports: ["polling"], reconnection: false }),
+  ];
+  const ended = sockets.map((socket) => next(socket, "disconnect"));
+  sockets[0]!.emit("close server");
+  expect(await Promise.all(ended)).toEqual(["transport close", "transport close"]);
+  const answer = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling&room=closing`);
+  expect([answer.status, await answer.json()]).toEqual([503, { code: 3, message: "Server closed" }]);
 });
 
 it("stores nothing where the server does not ask for recovery", async () => {
@@ -188,27 +182,6 @@ it("stores nothing where the server does not ask for recovery", async () => {
   const recovering = open(server.url, { path: "/recovering/rooms/storing/socket.io" });
   await next(recovering, "connect");
   expect(await asks(recovering, "stored")).toEqual(["parley:format", expect.stringMatching(/^stock-session:/)]);
-});
-
-describe("a client that joins namespaces without end", () => {
-  /** Joins that many at once. @returns the answers, or the code of the closing */
-  const join = (count: number, room: string): Promise<number> => {
-    const ws = new WebSocket(`${server.url.replace("http", "ws")}/socket.io/?EIO=4&transport=websocket&room=${room}`);
-    let answers = 0;
-    return new Promise((resolve) => {
-      ws.addEventListener("message", ({ data }) => {
-        const text = String(data);
-        if (text.startsWith("0")) for (let at = 0; at < count; at++) ws.send(`40/room-${at},`);
-        if (text.startsWith("40") && ++answers === count) resolve(answers);
-      });
-      ws.addEventListener("close", ({ code }) => resolve(code));
-    });
-  };
-
-  it("is closed with 4006 at the first CONNECT beyond the limit of a window", async () => {
-    expect(await join(CONNECTS_MAX, "joining")).toBe(CONNECTS_MAX);
-    expect(await join(CONNECTS_MAX + 1, "flooding")).toBe(4006);
-  });
 });
 
 describe("hostile handshakes", () => {
@@ -325,13 +298,6 @@ describe("an object with low limits", () => {
     return "none";
   }
 
-  it("closes a connection that sends more packets than it may", async () => {
-    const socket = await enter("flooded");
-    const ended = next(socket, "disconnect");
-    for (let at = 0; at < 50; at++) socket.emit("to", "nobody");
-    expect(await ended).toBe("transport close");
-  });
-
   it("refuses an address with too many connections, and with too many that have joined nothing in all objects", async () => {
     for (let at = 0; at < 3; at++) await enter("full");
     expect(await refusalOf(() => "full")).toContain("At most 3 connections from one address to one room");
@@ -362,17 +328,6 @@ describe("a server with options of its own", () => {
       null,
       expect.stringMatching(/^40\{"sid"/),
     ]);
-  });
-
-  it("refuses what its allowRequest refuses, in its words", async () => {
-    const refused = await ask("room=bad", { headers: { "X-Guest": "bad" } });
-    expect([refused.status, await refused.json()]).toEqual([403, { code: 4, message: "no guests" }]);
-  });
-
-  it("refuses a transport that it does not have", async () => {
-    const socket = open(server.url, { path: "/strict/custom", transports: ["websocket"], reconnection: false });
-    await next(socket, "connect_error");
-    expect(socket.connected).toBe(false);
   });
 
   it("refuses posts beyond its maxHttpBufferSize", async () => {
@@ -431,7 +386,6 @@ async function fallAsleep() {
     witness: await goToSleep("closing", "dan"),
     polling: await goToSleep("polling", "eve", { transports: ["polling"] }),
     erasing: await goToSleep("erasing", "fay"),
-    bundling: await goToSleep("bundling", "gil", { query: { bundle: "1" } }),
   };
   await pause(SLEPT_MS);
   return clients;
@@ -457,12 +411,6 @@ describe("an object that sleeps while clients are connected", () => {
     closing.socket.disconnect();
     await expect.poll(() => witness.got.slice(-1)).toEqual(["left"]);
     expect((await asks<{ instance: string }>(witness.socket, "state")).instance).not.toBe(witness.before["instance"]);
-  });
-
-  it("wakes with a client that takes bundles: BUN-3", async () => {
-    const { socket, got } = (await asleep).bundling;
-    socket.emit("say", "lobby", "one", "two");
-    await expect.poll(() => got.slice(-1)).toEqual(["bundle"]);
   });
 
   it("does not sleep while a client polls", async () => {

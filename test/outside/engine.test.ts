@@ -37,11 +37,12 @@ const HOSTS: Array<[name: string, start: () => Promise<Host>]> = [
   ["in an object", async () => startServer({ deploymentFile: await bundleEngineWorker({ isSmall: true }) })],
 ];
 
-const TRANSPORTS: ReadonlyArray<[name: string, transports: NonNullable<Options["transports"]>]> = [
+type Transports = NonNullable<Options["transports"]>;
+const TRANSPORTS: ReadonlyArray<[name: string, transports: Transports]> = [
   ["WebSocket", ["websocket"]],
   ["long-polling", ["polling"]],
-  ["long-polling that upgrades", ["polling", "websocket"]],
 ];
+const UPGRADING: [name: string, transports: Transports] = ["long-polling that upgrades", ["polling", "websocket"]];
 
 let names = 0;
 
@@ -53,7 +54,7 @@ describe.each(HOSTS)("%s", (_host, start) => {
   afterAll(() => host.stop());
 
   /** A client that has a name of its own. */
-  async function enter(transports: NonNullable<Options["transports"]>, options: Options = {}): Promise<Client> {
+  async function enter(transports: Transports, options: Options = {}): Promise<Client> {
     const name = `client-${++names}`;
     const socket = open(host.url, { transports, ...options, query: { name, ...options.query } });
     await next(socket, "connect");
@@ -62,8 +63,6 @@ describe.each(HOSTS)("%s", (_host, start) => {
     return { name, socket };
   }
 
-  /** The first argument of its answer. */
-
   const endsOf = async (name: string): Promise<string[]> => {
     const { socket } = await enter(["websocket"]);
     const ends = await asks<string[]>(socket, "ends", name);
@@ -71,10 +70,9 @@ describe.each(HOSTS)("%s", (_host, start) => {
     return ends;
   };
 
-  describe.each(TRANSPORTS)("a client over %s", (_name, transports) => {
-    const last = transports.at(-1)!;
-
-    it("is described by its handshake, with the headers, the query and the auth that it sent", async () => {
+  it.each([...TRANSPORTS, UPGRADING])(
+    "a client over %s is described by its handshake, with the headers, the query and the auth that it sent",
+    async (_name, transports) => {
       const { name, socket } = await enter(transports, {
         auth: { token: "t" },
         query: { color: "teal & blue", token: "in the query" },
@@ -82,7 +80,7 @@ describe.each(HOSTS)("%s", (_host, start) => {
       });
       const facts = await asks<Record<string, unknown>>(socket, "facts");
       expect(facts).toMatchObject({
-        transport: last,
+        transport: transports.at(-1),
         auth: { token: "t" },
         query: { name, color: "teal & blue", token: "in the query", EIO: "4", transport: transports[0] },
         headers: { "x-custom": "yes", authorization: "Bearer of good news", host: host.url.slice("http://".length) },
@@ -91,8 +89,23 @@ describe.each(HOSTS)("%s", (_host, start) => {
         xdomain: false,
       });
       expect(facts["headers"]).not.toHaveProperty("x-parley-upgrade");
-    });
+    },
+  );
 
+  it("a client that upgrades gets a burst of events whole and in order, and ends with the server's words", async () => {
+    const { name, socket } = await enter(UPGRADING[1], { reconnection: false });
+    const came = collect<number>(socket, "came");
+    socket.emit("many", 300);
+    await asks(socket, "echo", 1);
+    await expect.poll(() => came.length).toBe(300);
+    expect(came).toEqual(Array.from({ length: 300 }, (_, at) => at));
+    const disconnected = next(socket, "disconnect");
+    socket.emit("leave me", "conn.close()");
+    expect(await disconnected).toBe("transport close");
+    await expect.poll(() => endsOf(name)).toContain("socket: forced close");
+  });
+
+  describe.each(TRANSPORTS)("a client over %s", (_name, transports) => {
     it("gets back what it sent, bytes as bytes, which are Buffers to the server", async () => {
       const { socket } = await enter(transports);
       const sent = { text: "é 🎈", list: [1, null, { deep: Buffer.from([0, 255]) }], bytes: Buffer.from("bytes") };

@@ -1,20 +1,14 @@
 // Files as people send them: with the built client in Node, and on a server that is killed in between.
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 
-import type { ConnectOptions, Room, UploadProgress } from "../../client/core/api.ts";
+import type { Room, UploadProgress } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT, startServer, startServerProcess } from "./servers.ts";
+import { builtClient } from "./built-client.ts";
+import { startServer, startServerProcess } from "./servers.ts";
 import { join, next, tokenFor } from "./stock-clients.ts";
 
-interface ClientModule {
-  connectRoom(origin: string, room: string, options: ConnectOptions): Room;
-}
-let client: ClientModule;
-beforeAll(async () => {
-  client = (await import(pathToFileURL(path.join(PROJECT_ROOT, "dist", "client", "client.js")).href)) as ClientModule;
-});
+let client: Awaited<ReturnType<typeof builtClient>>;
+beforeAll(async () => void (client = await builtClient()));
 
 const endings: Array<() => unknown> = [];
 afterEach(async () => {

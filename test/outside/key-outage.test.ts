@@ -10,8 +10,6 @@ import { connectRoom } from "../../client/core/client.ts";
 import { HOST, startServer, type TestServer } from "./servers.ts";
 import { ask, collect, next, open } from "./stock-clients.ts";
 
-/** Longer than two fetches are apart. */
-
 let provider: Server;
 let server: TestServer;
 let isWell = true;

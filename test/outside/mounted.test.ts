@@ -70,11 +70,7 @@ it("the HTTP API asks the same cookie", async () => {
 
 it.each([
   ["/", "My own page"],
-  ["/chat", "404 Not Found"],
   ["/chat/nothing", "404 Not Found"],
-  ["/chatter", "404 Not Found"],
-  ["/api/rooms", "404 Not Found"],
-  ["/socket.io/", "404 Not Found"],
 ])("%s is the Worker's own", async (address, text) => {
   expect(await (await fetch(url + address)).text()).toBe(text);
 });
@@ -92,16 +88,4 @@ describe("the Worker of the README", () => {
     expect(await heard).toMatchObject({ name: "Ada", content: "Hello!" });
     expect(await (await fetch(`${app.url}/chatter`)).text()).toBe("mine");
   });
-});
-
-it("a forbidden word is refused, and no member sees it", async () => {
-  const extraHeaders = { Cookie: await cookieOf("ada") };
-  const socket = open(url, { path: "/chat/rooms/market/socket.io", extraHeaders });
-  await next(socket, "welcome");
-  expect(await ask(socket, "chat-message", { content: "Buy my spam" })).toMatchObject({ error: { code: "REJECTED" } });
-  expect(await ask(socket, "history", {})).toMatchObject({ messages: [] });
-});
-
-it("guests get no token", async () => {
-  expect((await fetch(`${url}/chat/api/guest`, { method: "POST" })).status).toBe(403);
 });

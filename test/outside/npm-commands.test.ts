@@ -166,14 +166,15 @@ describe.concurrent("npm run token", () => {
   });
 });
 
-it("commands change no tracked file", async () => {
+it("npm run build and npm run fuzz change no tracked file; fuzz takes one target, and lists them", async () => {
   const status = (): string => execFileSync("git", ["status", "--porcelain"], { cwd: PROJECT_ROOT, encoding: "utf8" });
   const before = status();
-  const quick = [["build", "--size"], ["cost"], ["fuzz", "--seconds", "0.01"]];
-  for (const args of quick) {
-    const group = command(args, { JWT_SECRET: "a-secret-of-these-tests-that-is-long-enough" });
-    expect(await group.exit(), group.output).toBe(0);
-  }
+  const [build, fuzz] = [command(["build", "--size"]), command(["fuzz", "file-key", "--seconds", "1", "--seed", "1"])];
+  for (const group of [build, fuzz]) expect(await group.exit(), group.output).toBe(0);
+  expect(fuzz.stdout).toMatch(/^file-key: \d+ executions, .*\n\d+ executions, 0 failures$/m);
+  const odd = command(["fuzz", "everything"]);
+  expect(await odd.exit()).toBe(2);
+  expect(odd.stderr).toMatch(/There is no target "everything"; there are engine-frame, /);
   expect(status()).toBe(before);
 });
 

@@ -1,4 +1,4 @@
-// The whole application that docs/from-socket-io.md names, docs/examples/board, with stock clients: tokens, their ends, and the addresses that it does not serve.
+// The whole application that docs/from-socket-io.md names, docs/examples/board, with stock clients: tokens, and their ends.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
@@ -23,7 +23,6 @@ const tokenFor = (user: string, ttlSeconds = 3600, rooms?: readonly string[]): P
 const TRANSPORTS: ReadonlyArray<[name: string, transports: NonNullable<Options["transports"]>]> = [
   ["WebSocket", ["websocket"]],
   ["long-polling", ["polling"]],
-  ["long-polling that upgrades", ["polling", "websocket"]],
 ];
 
 describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
@@ -110,20 +109,6 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     // The next end is that of the second token.
     expect(await warnedAgain).toMatchObject({ code: "TOKEN_EXPIRING" });
     expect(await ask(socket, "draw", LINE)).toEqual({ ok: true });
-  });
-});
-
-describe("addresses", () => {
-  it.each(["/api/rooms", "/api/rooms/plans/messages", "/health", "/metrics", "/openapi.json", "/client.js", "/"])(
-    "%s is the chat's: 404",
-    async (address) => {
-      const authorization = { Authorization: `Bearer ${await tokenFor("ada")}` };
-      expect((await fetch(url + address, { headers: authorization })).status).toBe(404);
-    },
-  );
-
-  it("/api/guest issues no token", async () => {
-    expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(404);
   });
 });
 

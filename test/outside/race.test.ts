@@ -11,7 +11,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { consumer, type Consumer } from "./consumer.ts";
 import { freePort, HOST, ProcessGroup } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
-import { open, next } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true };
@@ -128,22 +127,18 @@ describe("the page", async () => {
     await Promise.all([ada, ben].map((page) => page.context().close()));
   });
 
-  it.each(["%E0%A4%A", "no%20room", "x".repeat(65)])("finds another race where #%s names no room", async (name) => {
+  it("finds another race where the address names no room", async () => {
     const page = await (await browser.newContext()).newPage();
-    await page.goto(`${server.url}/#${name}`);
-    await page.getByLabel("Your name").fill("Ada");
-    await page.getByRole("button", { name: "Find a race" }).click();
-    await says(page, /begins in|Go!/);
+    for (const name of ["%E0%A4%A", "no%20room", "x".repeat(65)]) {
+      // Another fragment alone would load nothing.
+      await page.goto("about:blank");
+      await page.goto(`${server.url}/#${name}`);
+      await page.getByLabel("Your name").fill("Ada");
+      await page.getByRole("button", { name: "Find a race" }).click();
+      await says(page, /begins in|Go!/);
+    }
     await page.context().close();
   });
-});
-
-it("a stock client gets the passage, and a refusal that names what was wrong", async () => {
-  const { room } = (await (await fetch(`${server.url}/api/matchmake`, { method: "POST" })).json()) as { room: string };
-  const socket = open(server.url, { path: `/rooms/${room}/socket.io`, auth: { key: "0123456789abcdef", name: "Cy" } });
-  expect(await next(socket, "race")).toMatchObject({ phase: "waiting", players: [{ name: "Cy", position: 0 }] });
-  socket.emit("keystroke", 0, "x");
-  expect(await next(socket, "refused")).toMatchObject({ code: "NOT_RUNNING", message: "The race does not run." });
 });
 
 it("compiles, and can be deployed", async () => {

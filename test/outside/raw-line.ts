@@ -34,12 +34,12 @@ export class RawLine {
     });
   }
 
-  /** With the handshake of a WebSocket through. */
-  static async openWebSocket(port: number, path: string): Promise<RawLine> {
+  /** With the handshake of a WebSocket through. @param more lines of its head */
+  static async openWebSocket(port: number, path: string, more = ""): Promise<RawLine> {
     const line = await RawLine.open(port);
     const headers = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n";
     const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-    line.write(`GET ${path} HTTP/1.1\r\nHost: ${HOST}:${port}\r\n${headers}${key}\r\n`);
+    line.write(`GET ${path} HTTP/1.1\r\nHost: ${HOST}:${port}\r\n${headers}${key}${more}\r\n`);
     await line.until(() => line.heard.includes("\r\n\r\n"));
     return line;
   }

@@ -80,44 +80,41 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
     });
   });
 
-  it.each([["websocket"], ["polling"]])("the server is killed and started again (%s)", async (transport) => {
-    const port = await freePort();
-    const settings = { PORT: String(port) };
-    const url = `http://${HOST}:${port}`;
-    let server = await serve({ settings });
-    const scene = await enter(url, "killed", { transports: [transport] });
-    const spare = await join(url, "killed", "spare", { reconnection: false });
-    // Said when ada's line is dead already, and before the server is.
-    scene.ada.io.reconnection(false);
-    scene.ada.io.engine.close();
-    await vi.waitFor(() => expect(scene.ada.connected).toBe(false));
-    expect(await ask(spare, "chat-message", { content: MISSED[0] })).toMatchObject({ ok: true });
-    server.group.killAll();
-    await server.group.exit();
-    server = await serve({ settings, stateDir: server.stateDir });
-    const ben = await join(url, "killed", "ben");
-    for (const content of MISSED.slice(1)) await ask(ben, "chat-message", { content });
-    ben.disconnect();
-    scene.ada.io.reconnection(true);
-    scene.ada.connect();
-    await expectRecovered(scene);
-    await server.stop();
-  });
-
-  it("the server is killed under its open connection, and the client reconnects by itself", async () => {
+  it("the server is killed and started again, over both transports, and under an open connection", async () => {
     const port = await freePort();
     const settings = { PORT: String(port) };
     const url = `http://${HOST}:${port}`;
     const server = await serve({ settings });
-    const scene = await enter(url, "killed", { reconnectionDelay: 4000, reconnectionDelayMax: 4000 });
+    const scenes: Array<readonly [room: string, scene: Scene, spare: Socket]> = [];
+    for (const transport of ["websocket", "polling"]) {
+      const room = `killed-${transport}`;
+      const scene = await enter(url, room, { transports: [transport] });
+      scenes.push([room, scene, await join(url, room, "spare", { reconnection: false })]);
+    }
+    const open = await enter(url, "killed", { reconnectionDelay: 4000, reconnectionDelayMax: 4000 });
+    for (const [, { ada }, spare] of scenes) {
+      // Said when ada's line is dead already, and before the server is.
+      ada.io.reconnection(false);
+      ada.io.engine.close();
+      await vi.waitFor(() => expect(ada.connected).toBe(false));
+      expect(await ask(spare, "chat-message", { content: MISSED[0] })).toMatchObject({ ok: true });
+    }
     server.group.killAll();
     await server.group.exit();
     await serve({ settings, stateDir: server.stateDir });
-    const before = scene.heard.length;
-    await vi.waitFor(() => expect(scene.ada.connected).toBe(true), { interval: 20 });
-    expect(scene.ada.recovered).toBe(true);
-    expect(scene.ada.id).toBe(scene.id);
-    expect(scene.heard).toHaveLength(before);
+    for (const [room, scene] of scenes) {
+      const ben = await join(url, room, "ben");
+      for (const content of MISSED.slice(1)) await ask(ben, "chat-message", { content });
+      ben.disconnect();
+      scene.ada.io.reconnection(true);
+      scene.ada.connect();
+      await expectRecovered(scene);
+    }
+    // This one reconnects by itself.
+    await vi.waitFor(() => expect(open.ada.connected).toBe(true), { interval: 20 });
+    expect(open.ada.recovered).toBe(true);
+    expect(open.ada.id).toBe(open.id);
+    expect(open.heard).toHaveLength(1);
   });
 
   it("it disconnected on purpose: a fresh connection without missed messages", async () => {

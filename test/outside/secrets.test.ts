@@ -90,7 +90,6 @@ async function ask(user: string, event: string, payload: object): Promise<Record
   return (await sockets[user]!.timeout(PATIENCE_MS).emitWithAck(event, payload)) as Record<string, unknown>;
 }
 
-/** The first column of the members' table in docs/events.md. */
 /** All kinds of clients, each with a token, a transport or a namespace of its own. */
 async function assemble(): Promise<void> {
   for (const role of ["service", "moderator", "reader", "member"] as const)

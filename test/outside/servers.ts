@@ -47,12 +47,9 @@ export interface ServerProcess extends TestServer {
   readonly group: ProcessGroup;
 }
 
-interface ServerOptions {
+interface WorkerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly stateDir?: string;
-}
-
-interface WorkerOptions extends ServerOptions {
   /** Another deployment than the one that server.setup.ts has built. */
   readonly deploymentFile?: string;
 }
@@ -90,26 +87,14 @@ export async function startServer(options: WorkerOptions = {}): Promise<TestServ
   };
 }
 
-/** The same in a process of its own, which a test kills. */
-export function startServerProcess(options: WorkerOptions = {}): Promise<ServerProcess> {
-  const { deploymentFile = process.env[DEPLOYMENT_FILE]! } = options;
-  return start(options, (stateDir) => ["test/outside/server-process.ts", deploymentFile, stateDir]);
-}
-
-/** The server of `npm start`, for tests of the behaviour of `wrangler dev`. */
-export function startDevServer(options: ServerOptions = {}): Promise<ServerProcess> {
-  return start(options, (stateDir) => ["scripts/dev-server.ts", "--state", stateDir]);
-}
-
 const newStateDir = (): string => mkdtempSync(path.join(tmpdir(), "parley-state-"));
 
-async function start(
-  { settings = {}, stateDir = newStateDir() }: ServerOptions,
-  args: (stateDir: string) => string[],
-): Promise<ServerProcess> {
+/** The same in a process of its own, which a test kills. */
+export async function startServerProcess(options: WorkerOptions = {}): Promise<ServerProcess> {
+  const { settings = {}, stateDir = newStateDir(), deploymentFile = process.env[DEPLOYMENT_FILE]! } = options;
   const port = Number(settings["PORT"] ?? (await freePort()));
   const group = new ProcessGroup({
-    args: args(stateDir),
+    args: ["test/outside/server-process.ts", deploymentFile, stateDir],
     env: { JWT_SECRET: TEST_SECRET, ...settings, PORT: String(port) },
   });
   const stop = async (): Promise<void> => {

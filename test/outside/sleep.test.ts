@@ -2,9 +2,8 @@
 // lives in memory only, so a room that has slept does not know it any more (EIO-8).
 import { setTimeout as pause } from "node:timers/promises";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 
-import { startDevServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 /** The platform's 10 s of quiet, and one more for the room to set its alarm. */
@@ -14,18 +13,14 @@ const POLL_HOLD_MS = 20_000;
 /** All clients are connected, and the work that their connects caused is done. */
 const SETTLED_MS = 1000;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startDevServer();
-});
-afterAll(() => server.stop());
+const url = inject("serverUrl");
 
 /** An idle member over long-polling: the room remembers it while it is awake. */
 class Canary {
   readonly #url: URL;
 
   constructor(room: string) {
-    this.#url = new URL(`/rooms/${room}/socket.io/?EIO=4&transport=polling`, server.url);
+    this.#url = new URL(`/rooms/${room}/socket.io/?EIO=4&transport=polling`, url);
   }
 
   async enter(): Promise<this> {
@@ -75,8 +70,8 @@ const post = (socket: Parameters<typeof ask>[0], content: string): Promise<unkno
 
 describe.concurrent("a room sleeps 11 s after its last packet", () => {
   it("with idle stock clients, which stay connected", async () => {
-    const canary = await new Canary("idle").enter();
-    const members = [await join(server.url, "idle", "ada"), await join(server.url, "idle", "ben")];
+    const canary = await new Canary("asleep-idle").enter();
+    const members = [await join(url, "asleep-idle", "ada"), await join(url, "asleep-idle", "ben")];
     const disconnects = members.map((member) => collect(member, "disconnect"));
     await pause(SETTLED_MS);
     expect(await post(members[0]!, "last words")).toMatchObject({ ok: true });
@@ -86,8 +81,8 @@ describe.concurrent("a room sleeps 11 s after its last packet", () => {
   });
 
   it("not while a client sends something every few seconds", async () => {
-    const canary = await new Canary("busy").enter();
-    const ada = await join(server.url, "busy", "ada");
+    const canary = await new Canary("asleep-busy").enter();
+    const ada = await join(url, "asleep-busy", "ada");
     for (let waitedMs = 0; waitedMs < SLEEP_WITHIN_MS + 4000; waitedMs += 3000) {
       await post(ada, `after ${waitedMs} ms`);
       await pause(3000);
@@ -96,14 +91,14 @@ describe.concurrent("a room sleeps 11 s after its last packet", () => {
   });
 
   it("with a polling client that vanished: the last packet is the noop that ends its poll", async () => {
-    const canary = await new Canary("gone").enter();
+    const canary = await new Canary("asleep-gone").enter();
     await canary.pollAndGo();
     await canary.sleeps(POLL_HOLD_MS + SLEEP_WITHIN_MS);
   });
 
   it("with half of a binary packet, which is completed afterwards: SIO-9", async () => {
-    const canary = await new Canary("half").enter();
-    const ada = await join(server.url, "half", "ada");
+    const canary = await new Canary("asleep-half").enter();
+    const ada = await join(url, "asleep-half", "ada");
     const answers: string[] = [];
     ada.io.engine.on("packet", ({ type, data }: { type: string; data?: unknown }) => {
       if (type === "message") answers.push(String(data));

@@ -1,9 +1,11 @@
-// Tests the causes of wakes in the log of a real server: heartbeats of stock clients wake a room, reading metrics does not,
-// and after an operator has left the room sleeps as before. MET-1, WATCH-2
+// Rooms that sleep between the pings of stock clients, on a real server: clients stay, and no message is lost; and the causes of wakes in its log:
+// heartbeats wake a room, reading metrics does not, and after an operator has left the room sleeps as before. MET-1, WATCH-2
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
+import type { HistoryAnswer, Message } from "../../src/protocol/chat-events.ts";
 import { startServer, type TestServer } from "./servers.ts";
-import { ask, join, next, open, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, next, open, tokenFor } from "./stock-clients.ts";
+import type { Socket } from "socket.io-client";
 
 /** Longer than the platform's 10 s of quiet, after which a room may sleep. */
 const PING_INTERVAL_MS = 13_000;
@@ -32,7 +34,7 @@ async function sleepsAgain(): Promise<void> {
   await vi.waitFor(() => expect(pingWakes()).toBeGreaterThan(before), WAIT);
 }
 
-it("counts wakes by heartbeats and by connects, and none by reading requests", async () => {
+it.concurrent("counts wakes by heartbeats and by connects, and none by reading requests", async () => {
   const ada = await join(server.url, ROOM, "ada");
   await ask(ada, "chat-message", { content: "hello" });
   await sleepsAgain();
@@ -57,4 +59,30 @@ it("counts wakes by heartbeats and by connects, and none by reading requests", a
   for (const wake of others().slice(1)) expect(wake).toMatch(/^watch,/);
   expect(ada.connected).toBe(true);
   for (const secret of [token, token.split(".")[2]!, "hello"]) expect(server.output).not.toContain(secret);
+});
+
+it.concurrent("stock clients stay connected to a room that falls asleep between pings", async () => {
+  const INTERVALS = 5;
+  const members = [await join(server.url, "quiet", "ada"), await join(server.url, "quiet", "ben")];
+  const disconnects = members.map((socket) => collect(socket, "disconnect"));
+  const pings = members.map((socket) => {
+    const times: number[] = [];
+    socket.io.on("ping", () => times.push(Date.now()));
+    return times;
+  });
+  const [ada] = members as [Socket, Socket];
+  expect(await ask(ada, "chat-message", { content: "good night" })).toMatchObject({ seq: 1 });
+
+  await vi.waitFor(() => expect(Math.min(...pings.map(({ length }) => length))).toBeGreaterThanOrEqual(INTERVALS), {
+    interval: 250,
+  });
+  expect(disconnects).toEqual([[], []]);
+  const heard = members.map((socket) => next<Message>(socket, "chat-message"));
+  expect(await ask(ada, "chat-message", { content: "good morning" })).toMatchObject({ ok: true, seq: 2 });
+  expect(await Promise.all(heard)).toMatchObject([{ seq: 2 }, { seq: 2, content: "good morning" }]);
+  const history = await ask<HistoryAnswer>(ada, "history", {});
+  expect("messages" in history && history.messages.map(({ content }) => content)).toEqual([
+    "good night",
+    "good morning",
+  ]);
 });

@@ -1,5 +1,4 @@
-// Webhooks end to end: the receiver of docs/webhooks.md behind a proxy that fails on command, and `npm run serve` in front of
-// both.
+// Webhooks end to end: the receiver of docs/webhooks.md behind a proxy that fails on command, and a server in front of both.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -7,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
+import { freePort, HOST, PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
 import { ask, join } from "./stock-clients.ts";
 
 const SECRET = "only-we-two-know";
@@ -22,9 +21,9 @@ const scratch = mkdtempSync(path.join(tmpdir(), "parley-hooks-"));
 /** Answers of the proxy in front of the receiver, in order, in place of the receiver's. */
 const failures: Answer[] = [];
 const bodies: string[] = [];
-let [printed, receiverUrl, lineUrl] = ["", "", ""];
+let [printed, receiverUrl] = ["", ""];
 let url: string;
-let server: ProcessGroup;
+let server: TestServer;
 let receiver: ChildProcess;
 let line: Server;
 
@@ -42,14 +41,8 @@ beforeAll(async () => {
   line = createServer((request, response) => {
     void pass(request).then(({ status, headers = {} }) => response.writeHead(status, headers).end());
   }).listen(linePort, HOST);
-  lineUrl = `http://${HOST}:${linePort}/`;
-  const serverPort = await freePort();
-  url = `http://${HOST}:${serverPort}`;
-  server = new ProcessGroup({
-    args: [path.join("scripts", "run.mjs"), "serve", "--state", path.join(scratch, "rooms")],
-    env: { PORT: String(serverPort), JWT_SECRET: TEST_SECRET, WEBHOOK_URL: lineUrl, WEBHOOK_SECRET: SECRET },
-  });
-  await server.prints(/Ready on/);
+  server = await startServer({ settings: { WEBHOOK_URL: `http://${HOST}:${linePort}/`, WEBHOOK_SECRET: SECRET } });
+  ({ url } = server);
 });
 
 afterAll(async () => {

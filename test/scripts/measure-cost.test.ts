@@ -35,7 +35,13 @@ async function rowsOfRoom(perSecond: number, flushBurst: number, count: number):
 }
 
 describe("rows per message", () => {
-  it.each([1, 8].flatMap((burst) => [0.1, 2, 10, 40, 200].map((perSecond) => [perSecond, burst] as const)))(
+  it.each([
+    [0.1, 1],
+    [10, 1],
+    [200, 1],
+    [10, 8],
+    [200, 8],
+  ])(
     "%s independent posts a second, %s batches at once: a room writes at most as many, and hardly fewer",
     async (perSecond, burst) => {
       const count = perSecond > 100 ? 3000 : 500;
@@ -75,7 +81,7 @@ describe("calls to nine shards: SHD-14", () => {
     return (after[0] - before[0]) / (after[1] - before[1]);
   }
 
-  it.each([0.2, 1, 2, 10])("%s independent posts a second: as many are billed as in a room", async (perSecond) => {
+  it.each([0.2, 2, 10])("%s independent posts a second: as many are billed as in a room", async (perSecond) => {
     const hall: Usage = { ...USUAL, users: 10_000, rooms: 1, maxMembers: 1000, connectsPerUserDay: 0 };
     const { shardCalls, posts } = quantitiesOf({ ...hall, messagesPerUserMinute: (perSecond * 60) / 10_000 });
     const share = (shardCalls - 0.9 * posts) / (9 * posts * rowsPerMessage(perSecond, 10_000));

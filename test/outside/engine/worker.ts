@@ -132,7 +132,7 @@ export class Sleeping extends EngineObject<Env> {
       io.on("connection", (socket) => socket.on("erase", () => void this.erase()));
       return registerSleeping(io, crypto.randomUUID());
     },
-    { sleep: true, bundles: true },
+    { sleep: true },
   );
 }
 

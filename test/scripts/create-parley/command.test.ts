@@ -116,24 +116,13 @@ describe("a new project", () => {
     expect(readme).not.toContain("OWNER");
   });
 
-  it.each(["git@github.com:ada/forum.git", "https://github.com/ada/forum", "ssh://git@github.com/ada/forum.git"])(
-    "has a button for the remote of its folder: %s",
-    (remote) => {
-      const folder = folderOf({});
-      execFileSync("git", ["init", "-q"], { cwd: folder });
-      execFileSync("git", ["remote", "add", "origin", remote], { cwd: folder });
-      expect(remoteOf(folder)).toBe("github.com/ada/forum");
-    },
-  );
-
-  it.each([
-    [["--server", "unchanged"], "src/server.ts"],
-    [[], "src/board.ts"],
-  ])("of socketio is the server as it is, or classes, which are the default: %j", (args, file) => {
+  it("has a button for the remote of its folder", () => {
     const folder = folderOf({});
-    expect(run(folder, "mine", "--template", "socketio", ...args).status).toBe(0);
-    expect(readdirSync(path.join(folder, "mine", "src")).map((name) => `src/${name}`)).toContain(file);
-    expect(textIn(path.join(folder, "mine"), "wrangler.jsonc")).toContain('"name": "mine"');
+    execFileSync("git", ["init", "-q"], { cwd: folder });
+    execFileSync("git", ["remote", "add", "origin", "git@github.com:ada/forum.git"], { cwd: folder });
+    expect(remoteOf(folder)).toBe("github.com/ada/forum");
+    for (const address of ["https://github.com/ada/forum", "ssh://git@github.com/ada/forum.git"])
+      expect(repositoryOf(address)).toBe("github.com/ada/forum");
   });
 
   it.each(["chat", "socketio", "engine"] as const)("without a repository says how to add a button: %s", (template) => {
@@ -160,13 +149,6 @@ describe("in the folder of a Worker", () => {
   it.each([
     ["the chat, with --yes alone", "wrangler.toml", [], 'name = "CHAT_ROOM"', "parley.handle(request, env, ctx)"],
     [
-      "an application, with --template socketio",
-      "wrangler.jsonc",
-      ["--template", "socketio"],
-      '"name": "BOARD"',
-      "env.BOARD.getByName",
-    ],
-    [
       "a server as it is, with --server unchanged",
       "wrangler.jsonc",
       ["--template", "socketio", "--server", "unchanged"],
@@ -186,11 +168,9 @@ describe("in the folder of a Worker", () => {
   });
 
   it.each([
-    ["exports", "no classes", "wrangler.jsonc", '{ "name": "mine" }'],
     ["exports", "exports", "wrangler.toml", '# [[migrations]]\n[exports.Own]\ntype = "durable-object"\n'],
     ["exports", "a database", "wrangler.json", '{ "d1_databases": [{ "migrations_dir": "sql" }] }'],
     ["migrations", "migrations", "wrangler.toml", '[[ migrations ]]\ntag = "v1"\n'],
-    ["migrations", "migrations, inline", "wrangler.toml", 'migrations = [{ tag = "v1" }]'],
     ["migrations", "migrations in JSON", "wrangler.jsonc", '{ "name": "mine", "migrations": [{ "tag": "v1" }] }'],
   ])("it names the classes in %s if the configuration has %s", (list, _has, configuration, text) => {
     const { out } = run(folderOf({ [configuration]: text }), "--yes");
