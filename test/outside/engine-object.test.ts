@@ -161,17 +161,18 @@ it("an error or a rejection of a handler or a timer is logged with its place, an
   await server.prints(/"application\.rejection".*rejected by a handler.*"at":\["at Socket/);
 });
 
-it("`io.close()` ends all connections, and the server takes no further ones", async () => {
-  const sockets = [
-    await enter("closing", { reconnection: false }),
-    await enter("closing", { transports: ["polling"], reconnection: false }),
-  ];
-  const ended = sockets.map((socket) => next(socket, "disconnect"));
-  sockets[0]!.emit("close server");
-  expect(await Promise.all(ended)).toEqual(["transport close", "transport close"]);
-  const answer = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling&room=closing`);
-  expect([answer.status, await answer.json()]).toEqual([503, { code: 3, message: "Server closed" }]);
-});
+it.each(["websocket", "polling"])(
+  "`io.close()` ends all connections (%s), and the server takes no further ones",
+  async (transport) => {
+    const room = `closing ${transport}`;
+    const socket = await enter(room, { transports: [transport], reconnection: false });
+    const ended = next(socket, "disconnect");
+    socket.emit("close server");
+    expect(await ended).toBe("transport close");
+    const answer = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling&room=${encodeURIComponent(room)}`);
+    expect([answer.status, await answer.json()]).toEqual([503, { code: 3, message: "Server closed" }]);
+  },
+);
 
 it("stores nothing where the server does not ask for recovery", async () => {
   const socket = await enter("storing");
