@@ -3,6 +3,7 @@
 import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
+import type { RoomStats } from "../../src/protocol/watching.ts";
 import type { HistoryAnswer, Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import { builtClient } from "./built-client.ts";
 import { startServerProcess, type ServerProcess } from "./servers.ts";
@@ -56,6 +57,18 @@ describe.concurrent("a room with shards", () => {
     }
     const history = await ask<HistoryAnswer>(members[7]!.socket, "history", { limit: 50 });
     expect("messages" in history && contents(history.messages)).toEqual(contents(members[0]!.heard));
+  });
+
+  it("tells operators how many connections it has, and where they are", async () => {
+    const members = await fill(server.url, "gallery", 7);
+    const headers = { Authorization: `Bearer ${await tokenFor("olga", { role: "service" })}` };
+    const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+    await vi.waitFor(async () => {
+      const stats = await fetch(`${server.url}/api/rooms/gallery/stats`, { headers });
+      const { connectionCount, connections, shards } = (await stats.json()) as RoomStats;
+      expect([connectionCount, connections.length]).toEqual([members.length, 2]);
+      expect(sum(shards!.map(({ sockets }) => sockets))).toBe(5);
+    }, WAIT);
   });
 
   it("kicks a member of a shard, for whom the token of that room opens nothing else", async () => {
