@@ -45,9 +45,6 @@ beforeAll(async () => {
   for (const name of ["index.ts", "wrangler.toml"])
     cpSync(path.join(import.meta.dirname, "../../docs/examples/notes", name), inFolder("notes", name));
   writeDocumented(inFolder("notes"), "testing.md", "notes");
-  // Whether the notes keep their promises through many seeds test/kit/simulate.test.ts asks; here, whether the project runs.
-  const simulation = inFolder("notes", "simulation.test.ts");
-  writeFileSync(simulation, readFileSync(simulation, "utf8").replace("seeds: 50", "seeds: 3"));
   mkdirSync(inFolder("mounted"));
   writeDocumented(inFolder("mounted"), "in-your-worker.md", "mounted");
   for (const name of [...Object.keys(TESTED), "notes"]) await linkPackages(inFolder(name));
