@@ -6,13 +6,13 @@ import { expect, inject, it, vi } from "vitest";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, next, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
-const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
-const enter = async (room: string): Promise<Visitor> => (await Visitor.open(browser, url)).enter(room, "Ada");
+const enter = sharedPage(() => Visitor.open(browser, url, NO_WORKER));
+const enterOnPhone = sharedPage(() => Visitor.open(browser, url, { ...PHONE, ...NO_WORKER }));
 
 async function edit(ada: Visitor, text: string): Promise<void> {
   await ada.use(text, "more");
@@ -20,153 +20,6 @@ async function edit(ada: Visitor, text: string): Promise<void> {
   await ada.drafts(text);
 }
 const cancel = (ada: Visitor): Promise<void> => ada.page.getByTestId("about").getByRole("button").click();
-
-it("a draft waits during an edit, and both survive a reload and a visit to another room", async () => {
-  const room = "composer-edit";
-  const ada = await enter(room);
-  const { page } = ada;
-  const composer = page.getByTestId("composer");
-  await ada.say("first words");
-  await ada.sees("first words");
-  await composer.fill("my draft");
-  await edit(ada, "first words");
-  await composer.fill("better wor");
-  await page.reload();
-  await ada.drafts("better wor");
-  await ada.reads("about", /Editing\s*first words/);
-  await cancel(ada);
-  await ada.drafts("my draft");
-
-  await edit(ada, "first words");
-  await page.getByTestId("new-room").click();
-  await page.getByTestId("new-room-name").fill(`${room}-b`);
-  await page.keyboard.press("Enter");
-  await ada.drafts("");
-  // A connection that is given up halfway is a warning to the browser.
-  await ada.isConnected();
-  await page.locator(`[data-room="${room}"]`).click();
-  await ada.drafts("first words");
-  await composer.fill("better words");
-  await composer.press("Enter");
-  await ada.sees("better words");
-  await ada.drafts("my draft");
-  await page.reload();
-  await ada.drafts("my draft");
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-it("an edit moves no text of the field, takes no file, needs a text, and Shift+Tab leads from the field to the messages", async () => {
-  const ada = await enter("composer-field");
-  const { page } = ada;
-  const { keyboard } = page;
-  const composer = page.getByTestId("composer");
-  const focused = page.locator(":focus");
-  await ada.say("first words");
-  await ada.sees("first words");
-  const { x, width } = (await composer.boundingBox())!;
-  await edit(ada, "first words");
-  expect(await composer.boundingBox()).toMatchObject({ x, width });
-  expect(await page.getByTestId("attach").isDisabled()).toBe(true);
-  await composer.evaluate((field) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.items.add(new File(["bytes"], "shot.txt", { type: "text/plain" }));
-    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
-  });
-  await page.getByText("Files cannot be attached here.").waitFor();
-  expect(await page.getByTestId("uploads").count()).toBe(0);
-
-  await composer.click();
-  await keyboard.press("Control+A");
-  await keyboard.press("Delete");
-  await keyboard.press("Enter");
-  await ada.reads("edit-problem", "Write a text to save, or delete the message.");
-  expect(await composer.getAttribute("placeholder")).toBe("Edit the message");
-  await keyboard.type("better words");
-  await ada.reads("edit-problem", /^$/);
-  await keyboard.press("Enter");
-  await ada.sees("better words");
-
-  await composer.focus();
-  await keyboard.press("Shift+Tab");
-  expect(await focused.getAttribute("data-testid")).toBe("message");
-  await composer.focus();
-  await keyboard.press("Tab");
-  expect(await focused.getAttribute("data-testid")).toBe("attach");
-  expect((await page.getByTestId("attach").boundingBox())!.x).toBeLessThan(x);
-  await ada.close();
-});
-
-it("typing replaces a selection; a suggestion that was taken can be undone, and what was typed before it, and redone; the mentioned user gets the mention", async () => {
-  const room = "composer-undo";
-  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
-  const ada = await enter(room);
-  await ada.countsMembers(2);
-  const { page } = ada;
-  const { keyboard } = page;
-  const composer = page.getByTestId("composer");
-  await composer.pressSequentially("some words");
-  await composer.press("Control+a");
-  await composer.pressSequentially("other words");
-  await ada.drafts("other words");
-  for (let letter = 0; letter < "words".length; letter++) await composer.press("Shift+ArrowLeft");
-  await composer.pressSequentially("ones");
-  await ada.drafts("other ones");
-  await composer.fill("");
-  // What follows is all that can be undone.
-  await page.reload();
-  await ada.isConnected();
-  await composer.focus();
-
-  await keyboard.type("hello there");
-  for (let letter = 0; letter < "there".length; letter++) await keyboard.press("ArrowLeft");
-  await keyboard.type("@be");
-  await page.getByTestId("suggestions").waitFor();
-  await keyboard.press("Enter");
-  await ada.drafts("hello @Benedict there");
-  await keyboard.type("and ");
-  await ada.drafts("hello @Benedict and there");
-  const undone: string[] = [];
-  const text = (): Promise<string> => composer.inputValue();
-  // How many letters the browser takes back at once, or brings back, depends on how fast they were typed.
-  for (let tries = 0; tries < 40 && (await text()) !== ""; tries++) {
-    await keyboard.press("Control+z");
-    undone.push(await text());
-  }
-  expect(undone).toContain("hello @Benedict there");
-  expect(undone).toContain("hello @bethere");
-  expect(undone.at(-1)).toBe("");
-  for (let tries = 0; tries < 40 && (await text()) !== "hello @Benedict and there"; tries++)
-    await keyboard.press("Control+Shift+z");
-  await ada.drafts("hello @Benedict and there");
-  // By a tap or a click, too.
-  await composer.fill("");
-  await keyboard.type("@be");
-  await page.getByRole("option").first().click();
-  await ada.drafts("@Benedict ");
-  await keyboard.press("Control+z");
-  await ada.drafts("@be");
-  // Shift+Tab chooses none of them.
-  await composer.fill("");
-  await keyboard.type("@bene");
-  await page.getByTestId("suggestions").waitFor();
-  await keyboard.press("Shift+Tab");
-  await ada.drafts("@bene");
-  expect(await page.locator(":focus").getAttribute("data-testid")).not.toBe("composer");
-
-  const heard = next<Message>(ben, "chat-message");
-  await composer.focus();
-  await composer.press("End");
-  await keyboard.type("d");
-  await page.getByTestId("suggestions").waitFor();
-  await keyboard.press("Enter");
-  await ada.drafts("@Benedict ");
-  await keyboard.press("Enter");
-  expect((await heard).mentions).toEqual(["ben"]);
-  await ada.sees("@Benedict");
-  ben.disconnect();
-  await ada.close();
-});
 
 it("emoji: by codes while they are typed, and by the picker where the caret is, with what was taken last before all others", async () => {
   const ada = await enter("composer-emoji");
@@ -238,7 +91,148 @@ it("emoji: by codes while they are typed, and by the picker where the caret is, 
   await button.click();
   await page.locator(".picker").waitFor({ state: "detached" });
   expect(ada.complaints).toEqual([]);
-  await ada.close();
+});
+
+it("a draft waits during an edit, and both survive a reload and a visit to another room", async () => {
+  const room = "composer-edit";
+  const ada = await enter(room);
+  const { page } = ada;
+  const composer = page.getByTestId("composer");
+  await ada.say("first words");
+  await ada.sees("first words");
+  await composer.fill("my draft");
+  await edit(ada, "first words");
+  await composer.fill("better wor");
+  await page.reload();
+  await ada.drafts("better wor");
+  await ada.reads("about", /Editing\s*first words/);
+  await cancel(ada);
+  await ada.drafts("my draft");
+
+  await edit(ada, "first words");
+  await page.getByTestId("new-room").click();
+  await page.getByTestId("new-room-name").fill(`${room}-b`);
+  await page.keyboard.press("Enter");
+  await ada.drafts("");
+  // A connection that is given up halfway is a warning to the browser.
+  await ada.isConnected();
+  await page.locator(`[data-room="${room}"]`).click();
+  await ada.drafts("first words");
+  await composer.fill("better words");
+  await composer.press("Enter");
+  await ada.sees("better words");
+  await ada.drafts("my draft");
+  expect(ada.complaints).toEqual([]);
+});
+
+it("an edit moves no text of the field, takes no file, needs a text, and Shift+Tab leads from the field to the messages", async () => {
+  const ada = await enter("composer-field");
+  const { page } = ada;
+  const { keyboard } = page;
+  const composer = page.getByTestId("composer");
+  const focused = page.locator(":focus");
+  await ada.say("first words");
+  await ada.sees("first words");
+  const { x, width } = (await composer.boundingBox())!;
+  await edit(ada, "first words");
+  expect(await composer.boundingBox()).toMatchObject({ x, width });
+  expect(await page.getByTestId("attach").isDisabled()).toBe(true);
+  await composer.evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(["bytes"], "shot.txt", { type: "text/plain" }));
+    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+  });
+  await page.getByText("Files cannot be attached here.").waitFor();
+  expect(await page.getByTestId("uploads").count()).toBe(0);
+
+  await composer.click();
+  await keyboard.press("Control+A");
+  await keyboard.press("Delete");
+  await keyboard.press("Enter");
+  await ada.reads("edit-problem", "Write a text to save, or delete the message.");
+  expect(await composer.getAttribute("placeholder")).toBe("Edit the message");
+  await keyboard.type("better words");
+  await ada.reads("edit-problem", /^$/);
+  await keyboard.press("Enter");
+  await ada.sees("better words");
+
+  await composer.focus();
+  await keyboard.press("Shift+Tab");
+  expect(await focused.getAttribute("data-testid")).toBe("message");
+  await composer.focus();
+  await keyboard.press("Tab");
+  expect(await focused.getAttribute("data-testid")).toBe("attach");
+  expect((await page.getByTestId("attach").boundingBox())!.x).toBeLessThan(x);
+});
+
+it("typing replaces a selection; a suggestion that was taken can be undone, and what was typed before it, and redone; the mentioned user gets the mention", async () => {
+  const room = "composer-undo";
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
+  const ada = await enter(room);
+  await ada.countsMembers(2);
+  const { page } = ada;
+  const { keyboard } = page;
+  const composer = page.getByTestId("composer");
+  await composer.pressSequentially("some words");
+  await composer.press("Control+a");
+  await composer.pressSequentially("other words");
+  await ada.drafts("other words");
+  for (let letter = 0; letter < "words".length; letter++) await composer.press("Shift+ArrowLeft");
+  await composer.pressSequentially("ones");
+  await ada.drafts("other ones");
+  await composer.fill("");
+  // What follows is all that can be undone.
+  await page.reload();
+  await ada.isConnected();
+  await composer.focus();
+
+  await keyboard.type("hello there");
+  for (let letter = 0; letter < "there".length; letter++) await keyboard.press("ArrowLeft");
+  await keyboard.type("@be");
+  await page.getByTestId("suggestions").waitFor();
+  await keyboard.press("Enter");
+  await ada.drafts("hello @Benedict there");
+  await keyboard.type("and ");
+  await ada.drafts("hello @Benedict and there");
+  const undone: string[] = [];
+  const text = (): Promise<string> => composer.inputValue();
+  // How many letters the browser takes back at once, or brings back, depends on how fast they were typed.
+  for (let tries = 0; tries < 40 && (await text()) !== ""; tries++) {
+    await keyboard.press("Control+z");
+    undone.push(await text());
+  }
+  expect(undone).toContain("hello @Benedict there");
+  expect(undone).toContain("hello @bethere");
+  expect(undone.at(-1)).toBe("");
+  for (let tries = 0; tries < 40 && (await text()) !== "hello @Benedict and there"; tries++)
+    await keyboard.press("Control+Shift+z");
+  await ada.drafts("hello @Benedict and there");
+  // By a tap or a click, too.
+  await composer.fill("");
+  await keyboard.type("@be");
+  await page.getByRole("option").first().click();
+  await ada.drafts("@Benedict ");
+  await keyboard.press("Control+z");
+  await ada.drafts("@be");
+  // Shift+Tab chooses none of them.
+  await composer.fill("");
+  await keyboard.type("@bene");
+  await page.getByTestId("suggestions").waitFor();
+  await keyboard.press("Shift+Tab");
+  await ada.drafts("@bene");
+  expect(await page.locator(":focus").getAttribute("data-testid")).not.toBe("composer");
+
+  const heard = next<Message>(ben, "chat-message");
+  await composer.focus();
+  await composer.press("End");
+  await keyboard.type("d");
+  await page.getByTestId("suggestions").waitFor();
+  await keyboard.press("Enter");
+  await ada.drafts("@Benedict ");
+  await keyboard.press("Enter");
+  expect((await heard).mentions).toEqual(["ben"]);
+  await ada.sees("@Benedict");
+  ben.disconnect();
 });
 
 /** As Safari reports the key that ends a composition: after `compositionend`, with the code of an input method. */
@@ -292,12 +286,91 @@ it("a key that belongs to an input method neither sends nor cancels, closes noth
   await page.keyboard.press("Control+/");
   await page.getByTestId("dialog").waitFor();
   expect(await page.getByTestId("search-field").count()).toBe(1);
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.getByTestId("search-toggle").click();
   tanaka.disconnect();
-  await ada.close();
 });
 
+it("two tabs of one user share the draft until it is sent", async () => {
+  const ada = await enter("composer-tabs");
+  const other = await ada.tab();
+  await ada.page.getByTestId("composer").fill("half an");
+  await other.page.goto(`${url}/#composer-tabs`);
+  await other.drafts("half an");
+  const field = other.page.getByTestId("composer");
+  await field.press("End");
+  await field.pressSequentially(" answer");
+  await ada.drafts("half an answer");
+  await ada.page.getByTestId("composer").press("End");
+  await ada.page.getByTestId("composer").pressSequentially(" more");
+  await other.drafts("half an answer more");
+  await field.press("Enter");
+  await ada.sees("half an answer more");
+  for (const tab of [ada, other]) await tab.drafts("");
+  await other.page.close();
+});
+
+const isAtEnd = async ({ page }: Visitor): Promise<void> => {
+  const left = await page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+  expect(left).toBeLessThan(1);
+  expect(await page.getByTestId("newest").count()).toBe(0);
+};
+
+/** Several lines, each typed. */
+async function typeLines(page: Page, lines: readonly string[]): Promise<void> {
+  for (const [at, line] of lines.entries()) {
+    if (at > 0) await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type(line);
+  }
+}
+
+it.each(["desktop", "phone"] as const)(
+  "%s: lines, replies and pasted text are in view once sent, and the list still follows",
+  async (device) => {
+    const room = `composer-follow-${device}`;
+    const ben = await join(url, room, "ben");
+    let seq = 20;
+    for (let n = 1; n <= seq; n++) await ask(ben, "chat-message", { content: `m${n}` });
+    const ada = await (device === "phone" ? enterOnPhone : enter)(room);
+    const { page } = ada;
+    const press = (control: Locator): Promise<void> => (device === "phone" ? control.tap() : control.click());
+    const isFollowed = async (): Promise<void> => {
+      await page.locator(`[data-seq="${seq}"][data-state=sent]`).waitFor();
+      await vi.waitFor(() => isAtEnd(ada), WAIT);
+    };
+    const reply = async (): Promise<void> => {
+      const last = page.locator(`[data-seq="${seq}"]`);
+      if (device === "phone") await last.locator(".content").tap();
+      else await last.hover();
+      await press(last.getByTestId("reply"));
+      await ada.reads("about", /^Replying to/);
+      await page.keyboard.type("a reply");
+    };
+    await isFollowed();
+    for (const write of [
+      () => typeLines(page, ["one", "two", "three", "four", "five"]),
+      reply,
+      () => page.keyboard.insertText("pasted\n".repeat(120)),
+    ]) {
+      await press(page.getByTestId("composer"));
+      await write();
+      // On a touch screen Enter begins a line.
+      if (device === "phone") await page.getByTestId("send").tap();
+      else await page.keyboard.press("Enter");
+      seq += 1;
+      await isFollowed();
+      await ask(ben, "chat-message", { content: "an answer" });
+      seq += 1;
+      await isFollowed();
+    }
+    expect(ada.complaints).toEqual([]);
+    ben.disconnect();
+  },
+);
+
 it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+Enter sends, and no field makes a phone zoom in", async () => {
-  const ada = await Visitor.open(browser, url, PHONE);
+  const ada = await enterOnPhone("composer-touch");
   const { page } = ada;
   const sizes = (): Promise<number[]> =>
     page
@@ -307,10 +380,6 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
     await expect.poll(async () => (await sizes()).length).toBeGreaterThanOrEqual(count);
     expect(Math.min(...(await sizes()))).toBeGreaterThanOrEqual(16);
   };
-  await page.goto(url);
-  await page.getByTestId("other-room").tap();
-  await isLarge(2);
-  await ada.fillIn("composer-touch", "Ada");
   const composer = page.getByTestId("composer");
   const { keyboard } = page;
   expect(await composer.getAttribute("enterkeyhint")).toBe("enter");
@@ -334,88 +403,10 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
   await ada.sees("first\nsecond\nthird");
   await page.getByTestId("search-toggle").tap();
   await isLarge(3);
+  await page.goto(url);
+  await page.getByTestId("other-name").tap();
+  await page.getByTestId("other-room").tap();
+  await isLarge(2);
   await page.goto(`${url}/admin`);
   await isLarge(1);
-  await ada.close();
 });
-
-it("two tabs of one user share the draft until it is sent", async () => {
-  const ada = await enter("composer-tabs");
-  const other = await ada.tab();
-  await ada.page.getByTestId("composer").fill("half an");
-  await other.page.goto(`${url}/#composer-tabs`);
-  await other.drafts("half an");
-  const field = other.page.getByTestId("composer");
-  await field.press("End");
-  await field.pressSequentially(" answer");
-  await ada.drafts("half an answer");
-  await ada.page.getByTestId("composer").press("End");
-  await ada.page.getByTestId("composer").pressSequentially(" more");
-  await other.drafts("half an answer more");
-  await field.press("Enter");
-  await ada.sees("half an answer more");
-  for (const tab of [ada, other]) await tab.drafts("");
-  await ada.close();
-});
-
-const isAtEnd = async ({ page }: Visitor): Promise<void> => {
-  const left = await page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
-  expect(left).toBeLessThan(1);
-  expect(await page.getByTestId("newest").count()).toBe(0);
-};
-
-/** Several lines, each typed. */
-async function typeLines(page: Page, lines: readonly string[]): Promise<void> {
-  for (const [at, line] of lines.entries()) {
-    if (at > 0) await page.keyboard.press("Shift+Enter");
-    await page.keyboard.type(line);
-  }
-}
-
-it.each([
-  ["desktop", DESKTOP],
-  ["phone", PHONE],
-] as const)(
-  "%s: lines, replies and pasted text are in view once sent, and the list still follows",
-  async (name, device) => {
-    const room = `follow-${name}`;
-    const ben = await join(url, room, "ben");
-    let seq = 20;
-    for (let n = 1; n <= seq; n++) await ask(ben, "chat-message", { content: `m${n}` });
-    const ada = await (await Visitor.open(browser, url, device)).enter(room, "Ada");
-    const { page } = ada;
-    const press = (control: Locator): Promise<void> => (device === PHONE ? control.tap() : control.click());
-    const isFollowed = async (): Promise<void> => {
-      await page.locator(`[data-seq="${seq}"][data-state=sent]`).waitFor();
-      await vi.waitFor(() => isAtEnd(ada), WAIT);
-    };
-    const reply = async (): Promise<void> => {
-      const last = page.locator(`[data-seq="${seq}"]`);
-      if (device === PHONE) await last.locator(".content").tap();
-      else await last.hover();
-      await press(last.getByTestId("reply"));
-      await ada.reads("about", /^Replying to/);
-      await page.keyboard.type("a reply");
-    };
-    await isFollowed();
-    for (const write of [
-      () => typeLines(page, ["one", "two", "three", "four", "five"]),
-      reply,
-      () => page.keyboard.insertText("pasted\n".repeat(120)),
-    ]) {
-      await press(page.getByTestId("composer"));
-      await write();
-      // On a touch screen Enter begins a line.
-      if (device === PHONE) await page.getByTestId("send").tap();
-      else await page.keyboard.press("Enter");
-      seq += 1;
-      await isFollowed();
-      await ask(ben, "chat-message", { content: "an answer" });
-      seq += 1;
-      await isFollowed();
-    }
-    expect(ada.complaints).toEqual([]);
-    ben.disconnect();
-    await ada.close();
-  },
-);

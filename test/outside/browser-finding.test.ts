@@ -1,18 +1,21 @@
 // Finding a message in a real Chromium: by a link to it and by its day; and the way back to where one was.
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { expect, inject, it, vi } from "vitest";
+import { beforeAll, expect, inject, it, vi } from "vitest";
 
 import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
-const CLIPBOARD: BrowserContextOptions = { permissions: ["clipboard-read", "clipboard-write"] };
 /** More than a page of history. */
 const MESSAGES = 150;
+/** A room whose first messages are far back: most tests find them there. */
+const ROOM = "finding-far";
+/** The day of the messages that begin with “old”. */
+const OLD = Date.UTC(2026, 2, 3, 12);
 
 type Client = Awaited<ReturnType<typeof join>>;
 
@@ -21,20 +24,48 @@ const person = async (room: string, user: string, role: "member" | "moderator" =
 const say = async (who: Client, content: string): Promise<string> =>
   (await ask<{ id: string }>(who, "chat-message", { content })).id;
 
-/** A room whose first message is far back. @returns its `id` */
-async function fill(room: string, first = "the first of all"): Promise<string> {
-  const ben = await person(room, "ben");
-  const id = await say(ben, first);
+/** The `id` of the first message, and of the second. */
+let first: string;
+let second: string;
+
+beforeAll(async () => {
+  const ben = await person(ROOM, "ben");
+  [first, second] = [await say(ben, "the first of all"), await say(ben, "the second of all")];
   await Promise.all(Array.from({ length: MESSAGES }, (_, n) => say(ben, `m${n}`)));
   ben.disconnect();
-  return id;
+});
+
+const enter = sharedPage(async () => {
+  const visitor = await Visitor.open(browser, url, {
+    permissions: ["clipboard-read", "clipboard-write"],
+    timezoneId: "UTC",
+    ...NO_WORKER,
+  });
+  await visitor.page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) => socket.send(typeof frame === "string" ? aged(frame) : frame));
+  });
+  return visitor;
+});
+
+/** No room has messages of another day. */
+const aged = (frame: string): string =>
+  frame.replaceAll(/\{[^{}]*"content":"old [^{}]*\}/g, (message) =>
+    message.replace(/"timestamp":\d+/, `"timestamp":${OLD}`),
+  );
+
+/** Of the room with many, wherever the reader stands there. */
+async function readNewest({ page }: Visitor): Promise<void> {
+  const newest = page.getByTestId("newest");
+  if ((await newest.count()) > 0) await newest.first().click();
+  await page.locator(`[data-seq="${MESSAGES + 2}"]`).waitFor();
+  await newest.waitFor({ state: "detached" });
 }
 
 it("the link of a message leads a visitor through the form to it, however far back it is, and the reader of another room at once", async () => {
-  const room = "finding-link";
-  await fill(room);
-  const ada = await (await Visitor.open(browser, url, CLIPBOARD)).enter(room, "Ada");
-  await ada.message("m100").waitFor();
+  const room = ROOM;
+  const ada = await enter(room);
+  await ada.message("m149").waitFor();
   await ada.page.getByTestId("room-menu").click();
   await ada.choose("Jump to a date");
   await ada.page.getByTestId("jump-first").click();
@@ -45,7 +76,7 @@ it("the link of a message leads a visitor through the form to it, however far ba
   const link = await ada.page.evaluate<string>("navigator.clipboard.readText()");
   expect(link).toMatch(new RegExp(`^${url}/#${room}/[\\w-]+$`));
 
-  const eve = await Visitor.open(browser, url);
+  const eve = await Visitor.open(browser, url, NO_WORKER);
   // As the end of a sentence has it.
   await eve.page.goto(`${link}.`);
   await eve.page.getByTestId("name").fill("Eve");
@@ -63,25 +94,25 @@ it("the link of a message leads a visitor through the form to it, however far ba
   await eve.isLedTo("the first of all");
   await eve.isAt(`${url}/#${room}`);
   // Another room than that of the link.
-  const dan = await Visitor.open(browser, url);
-  await dan.page.goto(link);
-  await dan.fillIn("finding-elsewhere", "Dan");
-  await dan.isConnected();
-  expect([ada, eve, dan].flatMap(({ complaints }) => complaints)).toEqual([]);
-  for (const visitor of [ada, eve, dan]) await visitor.close();
+  await eve.page.evaluate(() => localStorage.clear());
+  await eve.page.goto("about:blank");
+  await eve.page.goto(link);
+  await eve.fillIn("finding-elsewhere", "Dan");
+  await eve.isIn("#finding-elsewhere");
+  expect([ada, eve].flatMap(({ complaints }) => complaints)).toEqual([]);
+  await eve.close();
 });
 
 it("a press on such a link in a message goes there within the page, Back leads back, and other links open as ever", async () => {
-  const [room, other] = ["finding-press", "finding-press-other"];
-  const first = await fill(other);
+  const [room, other] = ["finding-press", ROOM];
   const ben = await person(room, "ben");
   const here = await say(ben, "where it began");
-  for (let n = 0; n < 40; n++) await say(ben, `between ${n}`);
-  await say(ben, `there: ${url}/#${other}/${first}`);
+  await Promise.all(Array.from({ length: 40 }, (_, n) => say(ben, `between ${n}`)));
+  await say(ben, `there: ${url}/#${other}/${second}`);
   await say(ben, `back: ${url}/#${room}/${here}`);
   await say(ben, `room: ${url}/#${other}`);
   await say(ben, `none: ${url}/#${other}/%3Cimg%20src=x%20onerror=alert(1)%3E`);
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   // A press on a link that moves away meanwhile is none.
   const rest = async (text: string): Promise<void> => {
@@ -98,12 +129,15 @@ it("a press on such a link in a message goes there within the page, Back leads b
   await ada.isAt(`${url}/#${room}`);
   await page.getByTestId("newest").click();
   await press("there:");
-  await ada.isLedTo("the first of all");
+  await ada.isLedTo("the second of all");
   await ada.isAt(`${url}/#${other}`);
   await page.goBack();
   await ada.isIn(`#${room}`);
   await press("room:");
   await ada.isIn(`#${other}`);
+  // Where she was led to before.
+  await page.locator("[data-seq='2']").waitFor();
+  await readNewest(ada);
   await page.goBack();
   await ada.isIn(`#${room}`);
   expect(await page.evaluate("isSamePage")).toBe(true);
@@ -123,20 +157,20 @@ it("a press on such a link in a message goes there within the page, Back leads b
   }
   await ada.isIn(`#${room}`);
   expect(ada.complaints).toEqual([]);
-  await ada.close();
+  ben.disconnect();
 });
 
 it("the page says of a link's message that it was deleted, or is not there; a conversation has no such links", async () => {
   const room = "finding-gone";
-  const gone = await fill(room, "I will go");
-  const mo = await person(room, "mo", "moderator");
+  const [ben, mo] = [await person(room, "ben"), await person(room, "mo", "moderator")];
+  const gone = await say(ben, "I will go");
+  await say(ben, "I will stay");
   await ask(mo, "delete-message", { id: gone });
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   const follow = (message: string): Promise<void> =>
     page.evaluate((hash) => void (location.hash = hash), `#${room}/${message}`);
-  // Has seen the newest: the room opens there again.
-  await ada.message("m149").waitFor();
+  await ada.message("I will stay").waitFor();
   await follow(gone);
   await ada.isLedTo("Message deleted");
   await ada.reads("notice", "That message was deleted.");
@@ -149,7 +183,7 @@ it("the page says of a link's message that it was deleted, or is not there; a co
   await page.goto(`${url}/#${room}/never-was`);
   await ada.reads("notice", "That message is not there any more.");
 
-  await ada.use("m149", "more");
+  await ada.use("I will stay", "more");
   await ada.choose("Message ben");
   await ada.isIn("ben");
   await ada.say("between us");
@@ -158,13 +192,11 @@ it("the page says of a link's message that it was deleted, or is not there; a co
   await page.getByRole("menuitem", { name: "Copy text" }).waitFor();
   expect(await page.getByRole("menuitem", { name: "Copy link" }).count()).toBe(0);
   expect(ada.complaints).toEqual([]);
-  await ada.close();
+  for (const client of [ben, mo]) client.disconnect();
 });
 
 it("the day over the messages, a key and the menu lead to another day; the browser refuses what is none", async () => {
-  const room = "finding-day";
-  await fill(room);
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const ada = await enter(ROOM);
   const { page } = ada;
   const field = page.getByTestId("jump-date");
   const dialog = page.getByTestId("dialog");
@@ -204,50 +236,30 @@ it("the day over the messages, a key and the menu lead to another day; the brows
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-it("on a phone: the heading of a day leads to another one, and a link to its message", async () => {
-  const room = "finding-phone";
-  const first = await fill(room);
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
-  const { page } = ada;
-  await page.goto("about:blank");
-  await page.goto(`${url}/#${room}/${first}`);
-  await ada.isLedTo("the first of all");
-  await page.locator(".day .day-button").first().tap();
-  await page.getByTestId("jump-date").waitFor();
-  expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
-  await page.getByTestId("dialog-submit").tap();
-  await ada.isLedTo("the first of all");
-  await ada.isAt(`${url}/#${room}`);
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
 });
 
 it("who comes back to a room, also by a reload, stands where they were to the pixel; at what is new, if something is", async () => {
-  const [room, other] = ["finding-back", "finding-back-other"];
-  await fill(room);
+  const [room, other] = [ROOM, "finding-elsewhere"];
   const ben = await person(room, "ben");
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
-  await ada.message("m149").waitFor();
+  await readNewest(ada);
   await page.getByTestId("log").hover();
   await vi.waitFor(async () => {
     await page.mouse.wheel(0, -2777);
     await page.locator("[data-seq='60']").waitFor({ timeout: 1000 });
   }, WAIT);
   await comesToRest(page);
-  const first = async (): Promise<readonly [seq: string | undefined, y: number]> =>
+  const topRow = async (): Promise<readonly [seq: string | undefined, y: number]> =>
     page.getByTestId("log").evaluate((log) => {
       const { top } = log.getBoundingClientRect();
       const rows = Array.from(log.querySelectorAll<HTMLElement>("li[data-seq]"));
       const row = rows.find((one) => one.getBoundingClientRect().bottom > top + 1)!;
       return [row.dataset["seq"], Math.round(row.getBoundingClientRect().top - top)] as const;
     });
-  const stood = await first();
+  const stood = await topRow();
   const isBack = async (): Promise<void> => {
-    await vi.waitFor(async () => expect(await first()).toEqual(stood), WAIT);
+    await vi.waitFor(async () => expect(await topRow()).toEqual(stood), WAIT);
     expect(await page.locator(".message.target").count()).toBe(0);
   };
   await page.evaluate((hash) => void (location.hash = hash), other);
@@ -255,11 +267,9 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
   await page.goBack();
   await ada.isIn(`#${room}`);
   await isBack();
-  for (let reloads = 0; reloads < 2; reloads++) {
-    await page.reload();
-    await ada.isConnected();
-    await isBack();
-  }
+  await page.reload();
+  await ada.isConnected();
+  await isBack();
   // In another room, the first one keeps its place over a reload.
   await page.evaluate((hash) => void (location.hash = hash), other);
   await ada.isIn(`#${other}`);
@@ -283,33 +293,17 @@ it("who comes back to a room, also by a reload, stands where they were to the pi
   await tab.page.goto(`${url}/#${room}`);
   await tab.message("something new").waitFor();
   expect(ada.complaints).toEqual([]);
+  await tab.page.close();
   ben.disconnect();
-  await ada.close();
 });
 
 it("the menu of the room leads to other days from the one that is read, and from today where the newest are read", async () => {
   const room = "finding-menu-day";
   const ben = await person(room, "ben");
-  for (let n = 0; n < 40; n++) await say(ben, `old ${n}`);
-  for (let n = 0; n < 40; n++) await say(ben, `new ${n}`);
-  const ada = await Visitor.open(browser, url, { timezoneId: "UTC" });
+  for (const day of ["old", "new"]) await Promise.all(Array.from({ length: 30 }, (_, n) => say(ben, `${day} ${n}`)));
+  const ada = await enter(room);
   const { page } = ada;
-  // The first ones are of another day.
-  const OLD = Date.UTC(2026, 2, 3, 12);
-  await page.routeWebSocket(/socket\.io/, (socket) => {
-    const server = socket.connectToServer();
-    server.onMessage((frame) =>
-      socket.send(
-        typeof frame === "string"
-          ? frame.replaceAll(/\{[^{}]*"content":"old [^{}]*\}/g, (message) =>
-              message.replace(/"timestamp":\d+/, `"timestamp":${OLD}`),
-            )
-          : frame,
-      ),
-    );
-  });
-  await ada.enter(room, "Ada");
-  await ada.message("new 39").waitFor();
+  await ada.message("new 29").waitFor();
   const opens = async (): Promise<string> => {
     await page.getByTestId("room-menu").click();
     await ada.choose("Jump to a date");
@@ -326,22 +320,31 @@ it("the menu of the room leads to other days from the one that is read, and from
   expect(await opens()).toBe("2026-03-03");
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
-  await ada.close();
 });
 
-it("on a phone, a link in a thread leads to its message before the thread", async () => {
-  const room = "finding-thread";
-  const first = await fill(room);
-  const ben = await person(room, "ben");
+it("on a phone: a link leads to its message, the heading of a day to another one, and a link in a thread to its message before the thread", async () => {
+  const ben = await person(ROOM, "ben");
   const id = await say(ben, "in a thread");
-  await ask(ben, "chat-message", { content: `see ${url}/#${room}/${first}`, replyTo: id });
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  await ask(ben, "chat-message", { content: `see ${url}/#${ROOM}/${second}`, replyTo: id });
+  const ada = await Visitor.open(browser, url, { ...PHONE, ...NO_WORKER });
   const { page } = ada;
+  await page.goto(`${url}/#${ROOM}/${first}`);
+  await page.getByTestId("name").fill("Ada");
+  await page.getByTestId("join").tap();
+  await ada.isLedTo("the first of all");
+  await page.locator(".day .day-button").first().tap();
+  await page.getByTestId("jump-date").waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  await page.getByTestId("dialog-submit").tap();
+  await ada.isLedTo("the first of all");
+  await ada.isAt(`${url}/#${ROOM}`);
+
+  await page.getByTestId("newest").first().tap();
   await page.getByTestId("thread-line").tap();
   await page.getByTestId("thread").locator(".content a").tap();
-  await ada.isLedTo("the first of all");
+  await ada.isLedTo("the second of all");
   await page.getByTestId("thread").waitFor({ state: "detached" });
-  await ada.isAt(`${url}/#${room}`);
+  await ada.isAt(`${url}/#${ROOM}`);
   await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
   expect(ada.complaints).toEqual([]);
   ben.disconnect();

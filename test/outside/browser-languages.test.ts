@@ -1,17 +1,18 @@
 // The page in other languages, in a real Chromium: which one a reader gets, what is loaded for it, and Arabic from right to left.
 import axe from "axe-core";
-import type { BrowserContextOptions } from "playwright-core";
+import type { BrowserContextOptions, Locator } from "playwright-core";
 import { expect, inject, it } from "vitest";
 
+import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor } from "./visitor.ts";
+import { NO_WORKER, Visitor } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
 
 const open = (locale: string, options: BrowserContextOptions = {}): Promise<Visitor> =>
-  Visitor.open(browser, url, { locale, ...options });
+  Visitor.open(browser, url, { locale, ...options, ...NO_WORKER });
 
 it("is that of the browser: words, numbers, dates and the page's own mark", async () => {
   const ben = await join(url, "languages-german", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
@@ -31,22 +32,36 @@ it("is that of the browser: words, numbers, dates and the page's own mark", asyn
   expect(ada.complaints).toEqual([]);
 });
 
-it("is English for those whose language has no texts, and loads no catalogue then", async () => {
+it("is English where a language has no texts, and loads no catalogue then; an embedded chat has that of its page", async () => {
   const ada = await open("fi-FI");
+  const { page } = ada;
   const loaded: string[] = [];
-  ada.page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
   await ada.enter("languages-finnish", "Ada");
-  await ada.page.getByRole("button", { name: "1 member" }).waitFor();
+  await page.getByRole("button", { name: "1 member" }).waitFor();
   expect(loaded.filter((file) => /assets\/(?:de|es|ja|ar)-/.test(file))).toEqual([]);
+
+  const body = `<!doctype html><html lang="de"><title>Laden</title><script type="module" src="${url}/embed.js"></script>
+    <parley-room room="languages-embed" name="Ada"></parley-room>`;
+  await page.route(`${url}/shop`, (route) => route.fulfill({ contentType: "text/html", body }));
+  await page.goto(`${url}/shop`);
+  await page.getByRole("button", { name: "1 Mitglied" }).waitFor();
 });
 
-it("is the one that the reader chooses, from then on", async () => {
-  const ada = await (await open("en-US")).enter("languages-chosen", "Ada");
+it("stays English if its texts cannot be loaded, and the page says so to who chooses it; a chosen one stays", async () => {
+  const ada = await open("es-ES");
   const { page } = ada;
+  await page.route(/assets\/(?:es|de)-/, (route) => route.abort());
+  await ada.enter("languages-away", "Ada");
   await page.getByTestId("composer").fill("half a text");
-  await page.getByTestId("profile").click();
-  await page.getByRole("menuitem", { name: "Language…" }).click();
-  await page.getByTestId("language").selectOption({ label: "日本語" });
+  const choose = async (label: string): Promise<void> => {
+    await page.getByTestId("profile").click();
+    await page.getByRole("menuitem", { name: "Language…" }).click();
+    await page.getByTestId("language").selectOption({ label });
+  };
+  await choose("Deutsch");
+  await page.getByText("The language could not be loaded. Try again with a connection.").waitFor();
+  await choose("日本語");
   await page.getByRole("navigation", { name: "ルーム" }).waitFor();
   expect(await page.getByTestId("composer").inputValue()).toBe("half a text");
   await page.reload();
@@ -54,59 +69,11 @@ it("is the one that the reader chooses, from then on", async () => {
   expect(await page.evaluate("document.documentElement.lang")).toBe("ja");
 });
 
-it("stays English if its texts cannot be loaded, and the page says so to who chooses it", async () => {
-  const ada = await open("es-ES");
-  await ada.page.route(/assets\/(?:es|de)-/, (route) => route.abort());
-  await ada.enter("languages-away", "Ada");
-  const { page } = ada;
-  await page.getByTestId("profile").click();
-  await page.getByRole("menuitem", { name: "Language…" }).click();
-  await page.getByTestId("language").selectOption({ label: "Deutsch" });
-  await page.getByText("The language could not be loaded. Try again with a connection.").waitFor();
-});
-
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
-it.each([
-  ["on a desktop", { viewport: DESKTOP }],
-  ["on a phone", { viewport: PHONE, isMobile: true, hasTouch: true }],
-])(
-  "Arabic runs from right to left %s: the list of rooms, the field, own messages; axe finds nothing",
-  async (where, options) => {
-    const room = `languages-arabic-${where.length}`;
-    const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
-    const ada = await (await open("ar-EG", options)).enter(room, "ليلى");
-    const { page } = ada;
-    await ask(ben, "chat-message", { content: "Hello from the left" });
-    await page.getByTestId("composer").fill("مرحبا");
-    await page.getByTestId("send").click();
-    await ada.message("مرحبا").locator("[data-state=sent], time").first().waitFor();
-    const { width } = options.viewport;
-    const sideOf = async (part: ReturnType<typeof page.locator>): Promise<number> => {
-      const { x, width: own } = (await part.boundingBox())!;
-      return (x + own / 2) / width;
-    };
-    const [send, attach] = [await sideOf(page.getByTestId("send")), await sideOf(page.getByTestId("attach"))];
-    expect(send).toBeLessThan(attach);
-    const [own, other] = [
-      await sideOf(ada.message("مرحبا").locator(".content")),
-      await sideOf(ada.message("Hello from the left").locator(".content")),
-    ];
-    expect(other).toBeGreaterThan(0.5);
-    if (options.viewport === PHONE) expect(own).toBeLessThan(0.5);
-    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-    await page.evaluate(axe.source);
-    expect(
-      await page.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`),
-    ).toEqual([]);
-  },
-);
-
-it("in an Arabic page code runs from left to right, English words are cut at their end, and sentences of the page run from the right", async () => {
-  const room = "languages-mixed";
+it("Arabic runs from right to left, code from left to right, and English words are cut at their end; axe finds nothing", async () => {
+  const room = "languages-arabic";
   const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { name: "Mo", role: "moderator" }) } });
   const { id } = await ask<{ id: string }>(mo, "chat-message", {
     content: `Who brings cake? ${"And who tea? ".repeat(9)}`,
@@ -114,7 +81,7 @@ it("in an Arabic page code runs from left to right, English words are cut at the
   await ask(mo, "chat-message", { content: "مرحبا `npm run check.`\n```js\nconst a = 1;\n```", replyTo: id });
   const ada = await (await open("ar-EG", { viewport: PHONE, isMobile: true, hasTouch: true })).enter(room, "ليلى");
   const { page } = ada;
-  const directionOf = (part: ReturnType<typeof page.locator>): Promise<string> =>
+  const directionOf = (part: Locator): Promise<string> =>
     part.evaluate((element) => getComputedStyle(element).direction);
   const reply = ada.message("مرحبا");
   for (const code of await reply.locator("code, pre").all()) expect(await directionOf(code)).toBe("ltr");
@@ -128,10 +95,15 @@ it("in an Arabic page code runs from left to right, English words are cut at the
   await about.waitFor();
   expect(await about.locator("[dir]").evaluate((words) => words.scrollWidth > words.clientWidth)).toBe(true);
   expect(await about.evaluate((line) => line.scrollWidth > line.clientWidth)).toBe(false);
+  await page.getByTestId("about").getByRole("button").tap();
   const field = page.getByTestId("composer");
   expect(await directionOf(field)).toBe("rtl");
   await field.fill("Tea");
   expect(await directionOf(field)).toBe("ltr");
+  await ask(mo, "chat-message", { content: "Hello from the left" });
+  await field.fill("نعم");
+  await page.getByTestId("send").tap();
+  await ada.message("نعم").and(page.locator("[data-state=sent]")).waitFor();
   await ask(mo, "slow-mode", { seconds: 30 });
   const notice = page.getByTestId("notice").filter({ hasText: "Mo" });
   await notice.waitFor();
@@ -147,14 +119,26 @@ it("in an Arabic page code runs from left to right, English words are cut at the
       return item.querySelector(".hash")!.getBoundingClientRect().left - text.getBoundingClientRect().right;
     });
   expect(gap).toBeLessThan(20);
-  expect(ada.complaints).toEqual([]);
-});
+  await page.keyboard.press("Escape");
 
-it("of an embedded chat is that of the page around it", async () => {
-  const { page } = await open("en-US");
-  const body = `<!doctype html><html lang="de"><title>Laden</title><script type="module" src="${url}/embed.js"></script>
-    <parley-room room="languages-embed" name="Ada"></parley-room>`;
-  await page.route(`${url}/shop`, (route) => route.fulfill({ contentType: "text/html", body }));
-  await page.goto(`${url}/shop`);
-  await page.getByRole("button", { name: "1 Mitglied" }).waitFor();
+  const sideOf = async (part: Locator): Promise<number> => {
+    const { x, width } = (await part.boundingBox())!;
+    return (x + width / 2) / page.viewportSize()!.width;
+  };
+  for (const viewport of [PHONE, DESKTOP]) {
+    await page.setViewportSize(viewport);
+    await comesToRest(page);
+    expect(await sideOf(page.getByTestId("send"))).toBeLessThan(await sideOf(page.getByTestId("attach")));
+    expect(await sideOf(ada.message("Hello from the left").locator(".content"))).toBeGreaterThan(0.5);
+    if (viewport === PHONE) expect(await sideOf(ada.message("نعم").locator(".content"))).toBeLessThan(0.5);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(viewport.width);
+    await page.evaluate(axe.source);
+    expect(
+      await page.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`),
+    ).toEqual([]);
+  }
+  expect(ada.complaints).toEqual([]);
+  mo.disconnect();
 });

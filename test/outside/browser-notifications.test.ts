@@ -6,7 +6,7 @@ import { expect, inject, it, vi } from "vitest";
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");
@@ -63,7 +63,7 @@ async function enterAs(
   room: string,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, url, options);
+  const visitor = await Visitor.open(browser, url, { ...options, ...NO_WORKER });
   await visitor.context.grantPermissions(["notifications"], { origin: new URL(url).origin });
   await visitor.context.addInitScript(record);
   await visitor.enterWith(await tokenFor(user, { name }), room, name);
@@ -208,58 +208,49 @@ it("a muted room counts what speaks to the reader alone, and tells of nothing; a
   await ada.close();
 });
 
-it("messages marked as unread are so on all devices, stay so while the reader sees them, and are read again with Escape", async () => {
-  const room = "unread-again";
+it("messages are marked as unread on all devices, and read with Escape; the list of mentions of all rooms leads to each, also on a phone", async () => {
+  const [room, elsewhere] = ["unread-again", "unread-elsewhere"];
   const ben = await person(room, "unread-ben", "Ben");
   const ada = await enterAs("unread-ada", "Ada", room);
-  await ada.page.goto(`${url}/#${room}`);
+  const { page } = ada;
   for (const text of ["first", "second", "third"]) await says(ben, text);
   await ada.message("third").waitFor();
-  const phone = await enterAs("unread-ada", "Ada", "unread-elsewhere", PHONE);
-  const line = ada.page.getByTestId("unread-line");
+  const phone = await enterAs("unread-ada", "Ada", elsewhere, PHONE);
+  const line = page.getByTestId("unread-line");
   await ada.use("second", "more");
   await ada.choose("Mark as unread");
   await titled(ada, `(2) #${room}`);
   await expect.poll(() => line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("second");
-  await titled(phone, "(2) #unread-elsewhere");
-  await ada.page.getByTestId("composer").focus();
-  await ada.page.keyboard.press("Escape");
+  await titled(phone, `(2) #${elsewhere}`);
+  await page.getByTestId("composer").focus();
+  await page.keyboard.press("Escape");
   await titled(ada, `#${room}`);
-  await titled(phone, "#unread-elsewhere");
-  ben.disconnect();
-  for (const visitor of [ada, phone]) await visitor.close();
-});
+  await titled(phone, `#${elsewhere}`);
 
-it.each([
-  ["with a mouse", {}],
-  ["on a phone", PHONE],
-] as const)(
-  "%s: the list of mentions has those of all of the reader's rooms, and leads to each",
-  async (device, options) => {
-    const user = `list-${device.replaceAll(" ", "-")}`;
-    const [one, two] = [`${user}-one`, `${user}-two`];
-    const ada = await enterAs(user, "Ada", one, options);
-    await goTo(ada, two);
-    const bens = [await person(one, "list-ben", "Ben"), await person(two, "list-ben", "Ben")];
-    const { seq } = await says(bens[0]!, `first, @${user}`);
-    for (let n = 0; n < 60; n++) await says(bens[0]!, `then ${n}`);
-    await says(bens[1]!, `second, @${user}`);
-    if (options === PHONE) await ada.page.getByTestId("rooms-toggle").click();
-    await ada.page.getByTestId("mentions-toggle").click();
-    const found = ada.page.getByTestId("mentions").getByRole("button");
+  await ada.goesTo(elsewhere);
+  const away = await person(elsewhere, "unread-ben", "Ben");
+  const { seq } = await says(ben, "one, @unread-ada");
+  // More than a page of history.
+  await Promise.all(Array.from({ length: 60 }, (_, n) => says(ben, `then ${n}`)));
+  await says(away, "two, @unread-ada");
+  for (const visitor of [ada, phone]) {
+    const { page } = visitor;
+    if (visitor === phone) await page.getByTestId("rooms-toggle").click();
+    await page.getByTestId("mentions-toggle").click();
+    const found = page.getByTestId("mentions").getByRole("button");
     await vi.waitFor(async () => {
       const texts = await found.locator(".excerpt").allTextContents();
-      expect(texts).toEqual(["second, @Ada", "first, @Ada"]);
+      expect(texts).toEqual(["two, @Ada", "one, @Ada"]);
     }, WAIT);
     await found.last().click();
-    await ada.reads("room-title", one);
-    await ada.page.locator(`[data-testid=message].target[data-seq="${seq}"]`).waitFor();
+    await visitor.reads("room-title", room);
+    await page.locator(`[data-testid=message].target[data-seq="${seq}"]`).waitFor();
     await vi.waitFor(
-      async () => expect(await ada.page.getByTestId("mentions").count()).toBe(options === PHONE ? 0 : 1),
+      async () => expect(await page.getByTestId("mentions").count()).toBe(visitor === phone ? 0 : 1),
       WAIT,
     );
-    expect(ada.complaints).toEqual([]);
-    for (const client of bens) client.disconnect();
-    await ada.close();
-  },
-);
+    expect(visitor.complaints).toEqual([]);
+  }
+  for (const client of [ben, away]) client.disconnect();
+  for (const visitor of [ada, phone]) await visitor.close();
+});

@@ -3,7 +3,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, inject, it, onTestFinished, vi } from "vitest";
 
@@ -18,8 +17,12 @@ const browser = await useBrowser();
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 type Client = Awaited<ReturnType<typeof join>>;
 
-const person = async (room: string, user: string, name: string): Promise<Client> =>
-  join(url, room, user, { auth: { token: await tokenFor(user, { name }) } });
+const person = async (
+  room: string,
+  user: string,
+  name: string,
+  role: "member" | "moderator" = "member",
+): Promise<Client> => join(url, room, user, { auth: { token: await tokenFor(user, { name, role }) } });
 const say = async (who: Client, content: string): Promise<string> =>
   (await ask<{ id: string }>(who, "chat-message", { content })).id;
 
@@ -37,9 +40,9 @@ const cached = (page: Page): Promise<Record<string, string[]>> =>
 
 const kept = (page: Page): Promise<string | null> => page.evaluate(() => localStorage.getItem("parley.last"));
 
-it("without a network the page opens and shows what its reader read last; what they write waits; then the room's own takes its place", async () => {
+it("without a network the page shows what its reader read last, and takes what they write; then come the room's own, or nothing if it refuses them", async () => {
   const room = "offline-last";
-  const ben = await person(room, "ben", "Ben");
+  const ben = await person(room, "ben", "Ben", "moderator");
   const first = await say(ben, "to be deleted");
   const second = await say(ben, "to be edited");
   await say(ben, "stays");
@@ -47,17 +50,18 @@ it("without a network the page opens and shows what its reader read last; what t
   await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
   const { page, context } = ada;
   await ada.isConnected();
+  await page.getByTestId("file-input").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: png(40, 40) });
+  await page.getByRole("button", { name: "Remove dot.png" }).waitFor();
   await ada.say("my own");
   await ada.sees("to be deleted", "to be edited", "stays", "my own");
+  await page.locator(".preview img").waitFor();
   await isReady(page);
 
   await context.setOffline(true);
   await page.reload();
   await ada.sees("to be deleted", "to be edited", "stays", "my own");
   await ada.reads("connection", /^You are offline · messages as of /);
-  await page.evaluate(axe.source);
-  const found = await page.evaluate<string[]>("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
-  expect(found).toEqual([]);
+  await page.locator(".file").getByText("dot.png").waitFor();
   // The reader's own stand at the right, as ever.
   expect(await ada.message("my own").getAttribute("class")).toContain("own");
   await ada.say("from the tunnel");
@@ -70,6 +74,7 @@ it("without a network the page opens and shows what its reader read last; what t
   await context.setOffline(false);
   await ada.isConnected();
   await ada.sees("edited", "stays", "my own", "new", "from the tunnel");
+  await page.locator(".preview img").waitFor();
   // And so the browser keeps it from now on.
   await page.reload();
   await ada.isConnected();
@@ -80,52 +85,17 @@ it("without a network the page opens and shows what its reader read last; what t
   expect(addresses).toContain(`${url}/`);
   for (const address of addresses) expect(address).toMatch(/^[^?]*\/(?:assets\/[\w.-]+|favicon\.svg)?$/);
   expect(addresses.filter((address) => address.includes("admin"))).toEqual([]);
-  ben.disconnect();
-  await ada.close();
-});
 
-it("a picture that could not be had without a network is shown with the next connection", async () => {
-  const room = "offline-picture";
-  const ada = await Visitor.open(browser, url, PHONE);
-  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
-  const { page, context } = ada;
-  await ada.isConnected();
-  await page.getByTestId("file-input").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: png(40, 40) });
-  await page.getByRole("button", { name: "Remove dot.png" }).waitFor();
-  await ada.say("look");
-  await page.locator(".preview img").waitFor();
-  await isReady(page);
-  await page.reload();
-  await page.locator(".preview img").waitFor();
   await context.setOffline(true);
   await page.reload();
-  await page.locator(".file").getByText("dot.png").waitFor();
-  await context.setOffline(false);
-  await ada.isConnected();
-  await page.locator(".preview img").waitFor();
-  await ada.close();
-});
-
-it("of a room that lets its reader in no more nothing stays, on the screen and in the browser", async () => {
-  const room = "offline-refused";
-  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { name: "Mo", role: "moderator" }) } });
-  await say(mo, "for members alone");
-  const ada = await Visitor.open(browser, url, PHONE);
-  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
-  const { page, context } = ada;
-  await ada.isConnected();
-  await ada.message("for members alone").waitFor();
-  await isReady(page);
-  await context.setOffline(true);
-  await page.reload();
-  await ada.sees("for members alone");
-  expect(await kept(page)).toContain("for members alone");
-  await ask(mo, "ban", { user: "ada" });
+  await ada.sees("edited", "stays", "my own", "new", "from the tunnel");
+  expect(await kept(page)).toContain("from the tunnel");
+  await ask(ben, "ban", { user: "ada" });
   await context.setOffline(false);
   await ada.stands("banned");
   await ada.sees();
   await expect.poll(() => kept(page)).toBe(null);
-  mo.disconnect();
+  ben.disconnect();
   await ada.close();
 });
 
@@ -218,14 +188,23 @@ async function pageAt(path: string) {
   return { state, address: `http://${HOST}:${(server.address() as AddressInfo).port}${path}` };
 }
 
-it("a page that opened without its server has all of its parts, also after the browser has put the worker to sleep", async () => {
-  const { state, address } = await pageAt("/asleep/");
-  const ada = await Visitor.open(browser, address);
-  const { page, context } = ada;
+it("at a path, the worker serves that path, with all parts of the page, also after it slept; another release replaces what it keeps, and it leaves with the page", async () => {
+  const { state, address } = await pageAt("/chat/");
+  const visitor = await Visitor.open(browser, address);
+  const { page, context } = visitor;
   await page.goto(address);
   await isReady(page);
+  // `cached` opens each cache, and so makes one anew if the worker deletes it meanwhile.
+  const names = (): Promise<string[]> => page.evaluate("caches.keys()");
+  const [first = ""] = await names();
+  expect(first).toMatch(new RegExp(`^parley ${address} [0-9a-f]{16}$`));
+  await context.setOffline(true);
+  await page.goto(address);
+  await page.getByTestId("join").waitFor();
+  await context.setOffline(false);
+
   await page.evaluate(
-    (token) => localStorage.setItem("parley.token /asleep", JSON.stringify({ name: "Ada", token })),
+    (token) => localStorage.setItem("parley.token /chat", JSON.stringify({ name: "Ada", token })),
     await tokenFor("ada", { name: "Ada" }),
   );
   state.isCut = true;
@@ -253,23 +232,8 @@ it("a page that opened without its server has all of its parts, also after the b
   await page.keyboard.press("Escape");
   await page.getByTestId("emoji").click();
   await page.locator(".picker").waitFor();
-  await ada.close();
-});
-
-it("at a path, the worker serves that path; another release replaces what it keeps, and it leaves with the page", async () => {
-  const { state, address } = await pageAt("/chat/");
-  const visitor = await Visitor.open(browser, address, PHONE);
-  const { page, context } = visitor;
-  await page.goto(address);
-  await isReady(page);
-  // `cached` opens each cache, and so makes one anew if the worker deletes it meanwhile.
-  const names = (): Promise<string[]> => page.evaluate("caches.keys()");
-  const [first = ""] = await names();
-  expect(first).toMatch(new RegExp(`^parley ${address} [0-9a-f]{16}$`));
-  await context.setOffline(true);
-  await page.goto(address);
-  await page.getByTestId("join").waitFor();
-  await context.setOffline(false);
+  await devtools.detach();
+  state.isCut = false;
 
   state.release = "0123456789abcdef";
   await page.goto(address);

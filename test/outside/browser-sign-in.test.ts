@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
 
 import signInPage from "../../docs/examples/sign-in/index.ts";
 import { bundleWorker } from "../../scripts/serve/bundle.ts";
@@ -13,7 +13,7 @@ import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { DEPLOYMENT_FILE, freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { Visitor } from "./visitor.ts";
 
 const browser = await useBrowser();
 let signIn: Server;
@@ -21,10 +21,6 @@ let signInUrl: string;
 /** In the place of the example: answers with a token of one second, for example. */
 let instead: ((back: string) => Promise<string>) | undefined;
 let chat: TestServer;
-/** Lets guests in, too. */
-let guests: TestServer;
-/** Lets nobody in who has no token, and has no page to get one. */
-let closed: TestServer;
 let rooms = 0;
 const freshRoom = (): string => `sign-in-${++rooms}`;
 
@@ -59,16 +55,12 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => void signIn.listen(0, HOST, resolve));
   signInUrl = `http://${HOST}:${(signIn.address() as AddressInfo).port}`;
   const SIGN_IN_URL = `${signInUrl}/sign-in?return={return}`;
-  [chat, guests, closed] = await Promise.all([
-    startServer({ settings: { GUEST_ACCESS: "off", SIGN_IN_URL, PORT: String(port) } }),
-    startServer({ settings: { SIGN_IN_URL } }),
-    startServer({ settings: { GUEST_ACCESS: "off" } }),
-  ]);
+  chat = await startServer({ settings: { GUEST_ACCESS: "off", SIGN_IN_URL, PORT: String(port) } });
 });
 
 afterAll(async () => {
   signIn.close();
-  await Promise.all([chat, guests, closed].map((server) => server?.stop()));
+  await chat?.stop();
 });
 
 const open = (): Promise<Visitor> => Visitor.open(browser, chat.url);
@@ -79,10 +71,26 @@ async function giveUserAndPassword({ page }: Visitor): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-const goesTo = ({ page }: Visitor, address: string): Promise<void> =>
-  vi.waitFor(() => expect(page.url()).toBe(address), WAIT);
+const FOREIGN = "This sign-in did not begin in this browser. Sign in here.";
 
-it("a visitor sees one button and no errors, also at the address of a conversation; developers find the field for a token behind a link", async () => {
+it("a visitor sees one button and no errors, developers find the field for a token behind a link, and no address with a made-up token signs anybody in", async () => {
+  const ada = await open();
+  const { page } = ada;
+  const foreign = await tokenFor("mallory", { name: "Mallory" });
+  for (const address of [
+    "/#token=TOKEN",
+    "/?state=made-up#token=TOKEN",
+    "/?state=#token=TOKEN",
+    "/#room&token=TOKEN",
+  ]) {
+    await page.goto("about:blank");
+    await page.goto(chat.url + address.replace("TOKEN", foreign));
+    await ada.reads("join-problem", FOREIGN);
+    await ada.isAt(`${chat.url}/`);
+    expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain(foreign);
+    expect(await page.content()).not.toContain(foreign);
+  }
+
   const dev = await tokenFor("dev", { name: "Dev" });
   const opened = await fetch(`${chat.url}/api/dms`, {
     method: "POST",
@@ -90,8 +98,7 @@ it("a visitor sees one button and no errors, also at the address of a conversati
     body: JSON.stringify({ user: "ada" }),
   });
   const { room } = (await opened.json()) as { room: string };
-  const ada = await open();
-  const { page } = ada;
+  await page.goto("about:blank");
   await page.goto(`${chat.url}/#${room}`);
   await page.getByText("Sign in to go on with a conversation.").waitFor();
   expect(await page.locator(".primary").allTextContents()).toEqual(["Sign in"]);
@@ -110,31 +117,24 @@ it("a visitor sees one button and no errors, also at the address of a conversati
   await page.getByTestId("name").fill("Dev");
   await page.getByTestId("join").click();
   await ada.isConnected();
-  await goesTo(ada, `${chat.url}/#${room}`);
+  await ada.isAt(`${chat.url}/#${room}`);
   expect(ada.complaints).toEqual([]);
+
+  // Nor one that comes while a room is open.
+  await page.evaluate((token) => (location.hash = `token=${token}`), foreign);
+  await ada.isAt(`${chat.url}/#${room}`);
+  await ada.say("still me");
+  await page.locator(".message.own").filter({ hasText: "still me" }).waitFor();
+  expect(await page.evaluate("localStorage.getItem('parley.token')")).toContain(dev);
+  await ada.reads("notice", /^$/);
   await ada.close();
 });
 
-it("a visitor who signs in comes back to the message of the link", async () => {
+it("a visitor who signs in comes back to the message of the link, and after the token to the draft; no address, history or header has the token", async () => {
   const room = freshRoom();
   const ben = await join(chat.url, room, "ben");
   const { id } = await ask<{ id: string }>(ben, "chat-message", { content: "the first of all" });
-  for (let n = 0; n < 60; n++) await ask(ben, "chat-message", { content: `m${n}` });
   ben.disconnect();
-  const ada = await open();
-  const { page } = ada;
-  await page.goto(`${chat.url}/#${room}/${id}`);
-  await page.getByText(`Sign in to talk in #${room}.`).waitFor();
-  await page.getByTestId("sign-in").click();
-  await giveUserAndPassword(ada);
-  await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
-  await goesTo(ada, `${chat.url}/#${room}`);
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-it("a visitor signs in and comes back to the room of the link; no address, history or header has the token", async () => {
-  const room = freshRoom();
   const ada = await open();
   const { page } = ada;
   const sent: string[] = [];
@@ -143,13 +143,15 @@ it("a visitor signs in and comes back to the room of the link; no address, histo
     // The browser puts the fragment of a redirect into the address here, and sends it to nobody.
     sent.push(request.url().replace(/#.*/, ""), JSON.stringify(headers));
   });
-  await page.goto(`${chat.url}/#${room}`);
+  await page.goto(`${chat.url}/#${room}/${id}`);
+  await page.getByText(`Sign in to talk in #${room}.`).waitFor();
   await page.getByTestId("sign-in").click();
   await giveUserAndPassword(ada);
   await ada.isConnected();
-  await goesTo(ada, `${chat.url}/#${room}`);
+  await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
+  await ada.isAt(`${chat.url}/#${room}`);
   await ada.say("here I am");
-  await ada.sees("here I am");
+  await ada.sees("the first of all", "here I am");
   await page.locator(".message .author", { hasText: "Ada" }).waitFor();
   const { token } = JSON.parse(await page.evaluate<string>("localStorage.getItem('parley.token')")) as {
     token: string;
@@ -161,14 +163,31 @@ it("a visitor signs in and comes back to the room of the link; no address, histo
   expect(entries).toContain(`${chat.url}/#${room}`);
   expect((entries as string[]).filter((url) => /token=|eyJ/.test(url) || url.startsWith(`${chat.url}/?`))).toEqual([]);
   await page.reload();
-  await ada.sees("here I am");
+  await ada.sees("the first of all", "here I am");
   expect(ada.complaints).toEqual([]);
 
   // The sign-in page still knows the visitor.
-  await page.getByTestId("profile").click();
-  await ada.choose("Sign out");
+  const signOut = async (): Promise<void> => {
+    await page.getByTestId("profile").click();
+    await ada.choose("Sign out");
+  };
+  await signOut();
   await page.getByTestId("sign-in").click();
   await ada.isConnected();
+
+  await signOut();
+  instead = async (back) => `${back}#token=${await signToken(TEST_SECRET, { user: "ada", name: "Ada" }, 4)}`;
+  await page.getByTestId("sign-in").click();
+  await page.getByTestId("composer").fill("half a sentence");
+  await ada.stands("expired");
+  instead = async (back) => `${back}#token=${await tokenFor("ada", { name: "Ada" })}`;
+  await page.getByTestId("sign-in").click();
+  await ada.isConnected();
+  instead = undefined;
+  await ada.isAt(`${chat.url}/#${room}`);
+  await ada.drafts("half a sentence");
+  await page.getByTestId("send").click();
+  await ada.sees("the first of all", "here I am", "half a sentence");
   await ada.close();
 });
 
@@ -190,89 +209,40 @@ it("the example gives tokens to the chat alone, and to nobody with a wrong passw
   }
 });
 
-describe("a token that this browser did not ask for signs nobody in, and goes from the address", () => {
-  it("be it without a state or with a made-up one", async () => {
-    const ada = await open();
-    const token = await tokenFor("mallory", { name: "Mallory" });
-    for (const address of [
-      "/#token=TOKEN",
-      "/?state=made-up#token=TOKEN",
-      "/?state=#token=TOKEN",
-      "/#room&token=TOKEN",
-    ]) {
-      await ada.page.goto("about:blank");
-      await ada.page.goto(chat.url + address.replace("TOKEN", token));
-      await ada.reads("join-problem", "This sign-in did not begin in this browser. Sign in here.");
-      await goesTo(ada, `${chat.url}/`);
-      expect(await ada.page.evaluate("JSON.stringify(localStorage)")).not.toContain(token);
-      expect(await ada.page.content()).not.toContain(token);
-    }
-    await ada.close();
-  });
-
-  it("nor does one with the state of another browser, or with a state that was used", async () => {
-    const [ada, mallory] = [await open(), await open()];
-    const backs: string[] = [];
-    const token = await tokenFor("mallory", { name: "Mallory" });
-    instead = async (back) => (backs.push(back), `${back}#token=${token}`);
-    await mallory.page.goto(`${chat.url}/#${freshRoom()}`);
-    await mallory.page.getByTestId("sign-in").click();
-    await mallory.isConnected();
-    instead = undefined;
-    expect(backs[0]).toMatch(/\?state=[0-9a-f]{32}$/);
-    await ada.page.goto(`${backs[0]}#token=${token}`);
-    await ada.reads("join-problem", "This sign-in did not begin in this browser. Sign in here.");
-    const again = await mallory.tab();
-    await again.page.goto(`${backs[0]}#token=${await tokenFor("other", { name: "Other" })}`);
-    await again.page.getByTestId("join-form").waitFor();
-    expect(await again.page.evaluate("localStorage.getItem('parley.token')")).toContain("Mallory");
-    await Promise.all([ada.close(), mallory.close()]);
-  });
-
-  it("nor does one that comes while a room is open", async () => {
-    const room = freshRoom();
-    const ada = await (await open()).enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
-    await ada.isConnected();
-    const token = await tokenFor("mallory", { name: "Mallory" });
-    await ada.page.evaluate((token) => (location.hash = `token=${token}`), token);
-    await goesTo(ada, `${chat.url}/#${room}`);
-    await ada.say("still me");
-    await ada.page.locator(".message.own .author", { hasText: "Ada" }).waitFor();
-    await ada.reads("notice", /^$/);
-    await ada.close();
-  });
-});
-
-it("expired: signing in again leads back into the room, and the draft is still there", async () => {
-  const room = freshRoom();
-  const ada = await open();
-  const { page } = ada;
-  instead = async (back) => `${back}#token=${await signToken(TEST_SECRET, { user: "ada", name: "Ada" }, 4)}`;
-  await page.goto(`${chat.url}/#${room}`);
-  await page.getByTestId("sign-in").click();
-  await page.getByTestId("composer").fill("half a sentence");
-  await ada.stands("expired");
-  instead = async (back) => `${back}#token=${await tokenFor("ada", { name: "Ada" })}`;
-  await page.getByTestId("sign-in").click();
-  await ada.isConnected();
+it("neither the state of another browser nor one that was used signs anybody in", async () => {
+  const [ada, mallory] = [await open(), await open()];
+  const backs: string[] = [];
+  const token = await tokenFor("mallory", { name: "Mallory" });
+  instead = async (back) => (backs.push(back), `${back}#token=${token}`);
+  await mallory.page.goto(`${chat.url}/#${freshRoom()}`);
+  await mallory.page.getByTestId("sign-in").click();
+  await mallory.isConnected();
   instead = undefined;
-  await goesTo(ada, `${chat.url}/#${room}`);
-  await ada.drafts("half a sentence");
-  await page.getByTestId("send").click();
-  await ada.sees("half a sentence");
-  await ada.close();
+  expect(backs[0]).toMatch(/\?state=[0-9a-f]{32}$/);
+  await ada.page.goto(`${backs[0]}#token=${token}`);
+  await ada.reads("join-problem", FOREIGN);
+  const again = await mallory.tab();
+  await again.page.goto(`${backs[0]}#token=${await tokenFor("other", { name: "Other" })}`);
+  await again.page.getByTestId("join-form").waitFor();
+  expect(await again.page.evaluate("localStorage.getItem('parley.token')")).toContain("Mallory");
+  await Promise.all([ada.close(), mallory.close()]);
 });
 
 it("with guests, the form for a name stands beside the button; with neither, it asks for a token at once, and shows an error only after a try", async () => {
-  const ada = await (await Visitor.open(browser, guests.url)).enter(freshRoom(), "Ada");
-  await ada.page.getByTestId("profile").click();
-  await ada.choose("Sign out");
-  await ada.page.getByTestId("name").waitFor();
-  await ada.page.getByTestId("sign-in").waitFor();
-  expect(await ada.page.getByTestId("token").count()).toBe(0);
-
+  const ada = await Visitor.open(browser, inject("serverUrl"));
   const { page } = ada;
-  await page.goto(closed.url);
+  // What a server with such settings answers.
+  let entrance: object = { guests: true, signIn: `${signInUrl}/sign-in?return={return}` };
+  await page.route("**/api/guest/entrance", (route) => route.fulfill({ json: entrance }));
+  await ada.enter(freshRoom(), "Ada");
+  await page.getByTestId("profile").click();
+  await ada.choose("Sign out");
+  await page.getByTestId("name").waitFor();
+  await page.getByTestId("sign-in").waitFor();
+  expect(await page.getByTestId("token").count()).toBe(0);
+
+  entrance = { guests: false };
+  await page.reload();
   await page.getByTestId("token").waitFor();
   const problems = async (): Promise<string[]> =>
     (await page.locator(".problem:visible").allTextContents()).filter((text) => text !== "");
@@ -299,7 +269,7 @@ it("with a cookie: the visitor comes back without a token, and signs in again wh
   await page.goto(`${server.url}/#${room}`);
   await page.getByTestId("sign-in").click();
   await ada.isConnected();
-  await goesTo(ada, `${server.url}/#${room}`);
+  await ada.isAt(`${server.url}/#${room}`);
   await ada.say("by cookie");
   await page.locator(".message.own .author", { hasText: "ADA" }).waitFor();
   await page.reload();

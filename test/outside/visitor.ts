@@ -1,8 +1,13 @@
 // A user of the chat page in a browser profile of their own; keeps all errors and warnings of the browser.
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { expect, vi } from "vitest";
+import { expect, onTestFailed, vi } from "vitest";
 
 export const WAIT = { interval: 50 };
+
+/** For tests that no service worker concerns: it fetches all files of the page, in each browser profile again. */
+export const NO_WORKER: BrowserContextOptions = { serviceWorkers: "block" };
+/** What Playwright writes in its place. */
+const BLOCKED = "Service Worker registration blocked by Playwright";
 
 /** The page draws nothing until the returned function is called: what happens meanwhile happens within one frame. */
 export async function holdFrames(page: Page): Promise<() => Promise<void>> {
@@ -38,7 +43,8 @@ export class Visitor {
     this.page = page;
     this.#url = url;
     page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") this.complaints.push(message.text());
+      const isBad = message.type() === "error" || message.type() === "warning";
+      if (isBad && message.text() !== BLOCKED) this.complaints.push(message.text());
     });
     page.on("pageerror", (error) => this.complaints.push(error.message));
   }
@@ -145,6 +151,13 @@ export class Visitor {
     return vi.waitFor(() => expect(this.page.url()).toBe(address), WAIT);
   }
 
+  /** Into another room, within the page. */
+  async goesTo(room: string): Promise<void> {
+    await this.page.evaluate((room) => void (location.hash = room), room);
+    await this.reads("room-title", new RegExp(`^#${room}$`));
+    await this.isConnected();
+  }
+
   /** In the room, with a connection: who leaves it earlier has a complaint of the browser. */
   async isIn(room: string): Promise<void> {
     await this.reads("room-title", room);
@@ -165,4 +178,24 @@ export class Visitor {
   close(): Promise<void> {
     return this.context.close();
   }
+}
+
+/**
+ * One page for several tests of a file, which costs less than a page each: the first test opens it, and the others go to other rooms. After a test
+ * that failed the next one gets another page.
+ * @returns enters a room
+ */
+export function sharedPage(open: () => Promise<Visitor>): (room: string, name?: string) => Promise<Visitor> {
+  let shared: Visitor | undefined;
+  return async (room, name = "Ada") => {
+    onTestFailed(async () => {
+      const failed = shared;
+      shared = undefined;
+      await failed?.close();
+    });
+    if (!shared) return (shared = await (await open()).enter(room, name));
+    shared.complaints.length = 0;
+    await shared.goesTo(room);
+    return shared;
+  };
 }

@@ -173,12 +173,14 @@ it.concurrent("an event reaches the newest listener once, and none after the com
   await window.end();
 });
 
-it.concurrent.each([
-  ["lost", "useMessages needs a room: put a <RoomProvider> around it, or pass what useRoom returned."],
-  ["homeless", 'useRoom("nowhere") needs a <ParleyProvider> around it, or the chat\'s address: useRoom(url, name).'],
-])("%s: says what is missing", async (scene, message) => {
+it.concurrent("a hook or a room without what it needs says what is missing", async () => {
   const window = await Window.open();
-  await window.call("show", scene);
-  await window.reads("error", message);
+  for (const [scene, message] of [
+    ["lost", "useMessages needs a room: put a <RoomProvider> around it, or pass what useRoom returned."],
+    ["homeless", 'useRoom("nowhere") needs a <ParleyProvider> around it, or the chat\'s address: useRoom(url, name).'],
+  ] as const) {
+    await window.call("show", scene);
+    await window.reads("error", message);
+  }
   await window.page.close();
 });
