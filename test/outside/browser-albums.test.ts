@@ -6,13 +6,13 @@ import { expect, inject, it, vi } from "vitest";
 import { film, photo, png, sound } from "./pictures.ts";
 import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
 const browser = await useBrowser();
 
 it("pictures, films, sound and a PDF are one message: small pictures in draft and album, players that load what they play, a tab", async () => {
-  const ada = await Visitor.open(browser, url);
+  const ada = await Visitor.open(browser, url, NO_WORKER);
   const { page } = ada;
   // This one has no viewer, and saves what it is given to open.
   await page.addInitScript(() => Object.defineProperty(navigator, "pdfViewerEnabled", { value: true }));

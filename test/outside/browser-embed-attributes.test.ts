@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import axe from "axe-core";
-import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, onTestFailed, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { HOST } from "./servers.ts";
@@ -47,14 +47,20 @@ interface Told {
   readonly tokens: string[];
 }
 
-/** A page with one room in it, which takes its tokens from `told.tokens`. */
-async function place(
-  attributes: Record<string, string>,
-  tokens: readonly string[] = [],
-  options: BrowserContextOptions = {},
-): Promise<Page> {
-  const page = await browser.newPage(options);
+let shared: Page | undefined;
+
+/** A page without a room: that of the test before, loaded again, with an empty storage. */
+async function openPage(): Promise<Page> {
+  onTestFailed(() => void (shared = undefined));
+  const page = (shared ??= await browser.newPage());
   await page.goto(hostUrl);
+  await page.evaluate("localStorage.clear(), sessionStorage.clear()");
+  return page;
+}
+
+/** A page with one room in it, which takes its tokens from `told.tokens`. */
+async function place(attributes: Record<string, string>, tokens: readonly string[] = []): Promise<Page> {
+  const page = await openPage();
   await add(page, attributes, tokens);
   return page;
 }
@@ -89,12 +95,11 @@ async function stands(page: Page, state: string): Promise<void> {
 }
 
 it("without a token, where guests are refused: informs visitor and page, and asks for a token when the page allows it", async () => {
-  const page = await browser.newPage();
+  const page = await openPage();
   let guests = 0;
   page.on("request", (request) => {
     if (request.url().endsWith("/api/guest") && request.method() === "POST") guests += 1;
   });
-  await page.goto(hostUrl);
   await add(page, { room: "closed" }, []);
   await stands(page, "token-needed");
   const message = "This chat needs a token, and its page gives none.";
@@ -119,7 +124,6 @@ it("without a token, where guests are refused: informs visitor and page, and ask
   await add(page, { room: "closed", "token-from": "/no-token" }, []);
   await stands(page, "token-needed");
   await expect.poll(() => page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
-  await page.close();
 });
 
 it("bad names and addresses are errors that the page hears; an origin may end with a slash; a token function is called again when its token is refused", async () => {
@@ -139,7 +143,6 @@ it("bad names and addresses are errors that the page hears; an origin may end wi
   await page.getByTestId("composer").fill("from elsewhere");
   await page.getByTestId("composer").press("Enter");
   await page.locator("[data-testid=message][data-state=sent]").waitFor();
-  await page.close();
 });
 
 it("another visitor's token: the draft of the visitor before is not shown", async () => {
@@ -157,7 +160,6 @@ it("another visitor's token: the draft of the visitor before is not shown", asyn
   await goesTo(ben, "");
   await composer.fill("of ben");
   await goesTo(ada, "dear diary");
-  await page.close();
 });
 
 it("`data-theme`: follows the colour scheme of the page, the attribute or the visitor's choice at once", async () => {
@@ -207,11 +209,12 @@ it("`data-theme`: follows the colour scheme of the page, the attribute or the vi
   await element.evaluate((room) => room.remove());
   await add(page, { room: "colours", "data-theme": "dark" }, [await tokenFor("ada")]);
   await shows(dark);
-  await page.close();
+  await page.emulateMedia({ colorScheme: "light" });
 });
 
 it("`--accent` colours the own avatar, and own messages where they are bubbles; lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
-  const page = await place({ room: "accent" }, [await tokenFor("ada")], { viewport: { width: 1000, height: 700 } });
+  const page = await place({ room: "accent" }, [await tokenFor("ada")]);
+  await page.setViewportSize({ width: 1000, height: 700 });
   await stands(page, "connected");
   await page.getByTestId("composer").fill("mine");
   await page.getByTestId("composer").press("Enter");
@@ -247,7 +250,7 @@ it("`--accent` colours the own avatar, and own messages where they are bubbles; 
   expect(await looks(heading)).not.toBe(around);
   await own.locator(".content").dblclick({ position: { x: 5, y: 5 } });
   expect(await page.evaluate(() => getSelection()!.toString())).toBe("mine");
-  await page.close();
+  await page.setViewportSize({ width: 1280, height: 720 });
 });
 
 it("`title` names the chat for its visitors, also while it changes, and is no tooltip over all of it", async () => {
@@ -260,7 +263,6 @@ it("`title` names the chat for its visitors, also while it changes, and is no to
   await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("Ask us");
   await page.locator("parley-room").evaluate((room) => room.removeAttribute("title"));
   await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("#titled");
-  await page.close();
 });
 
 it("`launcher`: a button that connects when it is first opened, then counts what comes while it is closed, and gives the focus back", async () => {
@@ -306,7 +308,6 @@ it("`launcher`: a button that connects when it is first opened, then counts what
   await page.getByTestId("dismiss").click();
   await page.getByRole("button", { name: "Chat", exact: true }).waitFor();
   ben.disconnect();
-  await page.close();
 });
 
 it("`parley-unread` counts what the visitor does not see, also in a tab behind another one, and nothing while they read", async () => {
@@ -337,7 +338,6 @@ it("`parley-unread` counts what the visitor does not see, also in a tab behind a
   for (const content of ["three", "four"]) await ask(ben, "chat-message", { content });
   await expect.poll(() => page.evaluate("counts")).toEqual([1, 2]);
   ben.disconnect();
-  await page.close();
 });
 
 /** Notes the keys and other events of fields that reach the page, as shortcuts see them that skip fields. */
@@ -419,7 +419,6 @@ it("handles and lists its keys only while it has the focus; events of fields do 
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await page.keyboard.press("k");
   expect(new Set(await heard())).toEqual(new Set(["k"]));
-  await page.close();
 });
 
 it("Escape closes what is open in the embed; the page hears it only if nothing was", async () => {
@@ -470,7 +469,6 @@ it("Escape closes what is open in the embed; the page hears it only if nothing w
     await keyboard.press("Escape");
     expect((await heard()).filter((key) => key === "Escape")).toHaveLength(6);
   }
-  await page.close();
 });
 
 it("an html of any font size does not change the element's sizes", async () => {
@@ -504,12 +502,13 @@ it("an html of any font size does not change the element's sizes", async () => {
     // With its edge.
     expect((await page.locator("parley-room").boundingBox())!.height).toBe(514);
   }
-  await page.close();
 });
 
 it("leaves the history to the page, also on a phone", async () => {
   const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
-  const page = await place({ room: "embed-history" }, [await tokenFor("ada", { name: "Ada" })], phone);
+  const page = await browser.newPage(phone);
+  await page.goto(hostUrl);
+  await add(page, { room: "embed-history" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   const before = await page.evaluate(() => history.length);
   await page.getByTestId("search-toggle").tap();

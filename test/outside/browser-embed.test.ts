@@ -145,6 +145,7 @@ let read: ReadMark[];
 let newest = MESSAGES;
 /** The chat's history requests beyond the newest messages. */
 let asked: string[];
+let outOfSight: Page | undefined;
 
 async function talk(): Promise<Awaited<ReturnType<typeof join>>> {
   const writer = await join(url, HIDDEN_ROOM, "writer");
@@ -154,11 +155,7 @@ async function talk(): Promise<Awaited<ReturnType<typeof join>>> {
   return join(url, HIDDEN_ROOM, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
 }
 
-/** @param attributes of the chat's element, or of one above it */
-async function open(user: string, above: string, hidden = ""): Promise<Page> {
-  ben ??= await talk();
-  read = collect<ReadMark>(ben, "read");
-  asked = [];
+async function openOutOfSight(): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 800, height: 700 } });
   await page.clock.install();
   await page.routeWebSocket(/socket\.io/, (socket) => {
@@ -168,6 +165,15 @@ async function open(user: string, above: string, hidden = ""): Promise<Page> {
       server.send(frame);
     });
   });
+  return page;
+}
+
+/** @param attributes of the chat's element, or of one above it */
+async function open(user: string, above: string, hidden = ""): Promise<Page> {
+  ben ??= await talk();
+  read = collect<ReadMark>(ben, "read");
+  asked = [];
+  const page = (outOfSight ??= await openOutOfSight());
   const token = await tokenFor(user, { name: user });
   hiddenBody = `<!doctype html><input id="own"><div style="height: ${above}"></div><parley-room ${hidden}></parley-room>
     <script type="module">
@@ -244,7 +250,6 @@ it("a hidden embed fetches only the newest messages and marks none as read; show
     expect(seq).toBe(before.seq);
     expect(Math.abs(y - before.y)).toBeLessThan(2);
   }, WAIT);
-  await page.close();
 });
 
 it("an embed below the visible part of its page marks nothing as read until it is scrolled into view, and new messages do not take the focus from the page", async () => {

@@ -7,15 +7,20 @@ import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { inView, ScrollMeter, sum, type Hand, type Movements } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "history";
 /** A room of messages that are much higher than one line. */
 const TALL_ROOM = "history-tall";
 const MESSAGES = 200;
 const FLOOD_EVERY_MS = 50;
-const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
-const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, ...NO_WORKER };
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 780 },
+  isMobile: true,
+  hasTouch: true,
+  ...NO_WORKER,
+};
 /** Rows above the view are estimated until they are measured; the list corrects its position once for each row. */
 const ROUNDING_PX = 12;
 /** A finger that moves less than this may still be a tap. */
@@ -28,13 +33,14 @@ const STEP_PX = 3000;
 /** A message of the flood: the list may stand one lower in the frame in which the reader leaves its end. */
 const LINE_PX = 60;
 
+const WHEEL: Hand = { px: 100, times: 20 };
 const TRACKPAD: Hand = { px: 6, times: 30 };
-const HANDS: readonly Hand[] = [{ px: 100, times: 1 }, { px: 100, times: 20 }, TRACKPAD];
 const SLOW_FINGER: Hand = { px: 6, times: 60 };
-const FINGERS: readonly Hand[] = [SLOW_FINGER, { px: 80, times: 6 }];
+const QUICK_FINGER: Hand = { px: 80, times: 6 };
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");
+const enter = sharedPage(() => Visitor.open(browser, url, DESKTOP));
 type Client = Awaited<ReturnType<typeof join>>;
 let seeder: Client;
 
@@ -52,12 +58,13 @@ beforeAll(async () => {
   (await fill(TALL_ROOM, lines)).disconnect();
 });
 
-/** A reader at the end of a room. */
-async function open(device: BrowserContextOptions, room = ROOM): Promise<[Visitor, ScrollMeter]> {
-  const reader = await (await Visitor.open(browser, url, device)).enter(room, "Reader");
+/** A reader at the end of a room; in a window on a desk, if there is none. */
+async function open(room = ROOM, own?: Visitor): Promise<[Visitor, ScrollMeter]> {
+  const reader = own ? await own.enter(room, "Reader") : await enter(room, "Reader");
   await reader.page.getByTestId("message").last().waitFor();
+  await reader.page.locator("[data-testid=log][aria-busy=false]").waitFor();
   const meter = await ScrollMeter.open(reader.page);
-  await meter.rest();
+  await goTo("end", reader, meter);
   return [reader, meter];
 }
 
@@ -107,9 +114,12 @@ const isAtEnd = async ({ page }: Visitor): Promise<void> => {
 };
 
 it("a wheel and a trackpad scroll the list by their own distance, from its end and its middle, also while messages arrive", async () => {
-  const [reader, meter] = await open(DESKTOP);
-  for (const from of ["end", "middle"] as const) {
-    for (const hand of HANDS) {
+  const [reader, meter] = await open();
+  for (const [from, hands] of [
+    ["end", [WHEEL, TRACKPAD]],
+    ["middle", [WHEEL]],
+  ] as const) {
+    for (const hand of hands) {
       await goTo(from, reader, meter);
       expectMoved(await meter.wheel(hand), hand, ROUNDING_PX);
       expectMoved(await meter.wheel(back(hand)), back(hand), ROUNDING_PX);
@@ -118,25 +128,25 @@ it("a wheel and a trackpad scroll the list by their own distance, from its end a
     const moved = await flooding(() => meter.wheel(TRACKPAD));
     expectMoved(moved, TRACKPAD, ROUNDING_PX + (from === "end" ? LINE_PX : 0));
   }
-  await reader.close();
 });
 
 it("so does a finger", async () => {
-  const [reader, meter] = await open(PHONE);
-  for (const from of ["end", "middle"] as const) {
-    for (const hand of FINGERS) {
-      await goTo(from, reader, meter);
-      expectMoved(await meter.drag(hand), hand, TAP_PX + ROUNDING_PX);
-    }
+  const [reader, meter] = await open(ROOM, await Visitor.open(browser, url, PHONE));
+  for (const [from, hand] of [
+    ["end", QUICK_FINGER],
+    ["middle", SLOW_FINGER],
+  ] as const) {
     await goTo(from, reader, meter);
-    const moved = await flooding(() => meter.drag(SLOW_FINGER));
-    expectMoved(moved, SLOW_FINGER, TAP_PX + ROUNDING_PX + (from === "end" ? LINE_PX : 0));
+    expectMoved(await meter.drag(hand), hand, TAP_PX + ROUNDING_PX);
   }
+  await goTo("end", reader, meter);
+  const moved = await flooding(() => meter.drag(SLOW_FINGER));
+  expectMoved(moved, SLOW_FINGER, TAP_PX + ROUNDING_PX + LINE_PX);
   await reader.close();
 });
 
 it("steps into the history show each message that they pass", async () => {
-  const [reader, meter] = await open(DESKTOP, TALL_ROOM);
+  const [reader, meter] = await open(TALL_ROOM);
   const { page } = reader;
   const { y, height } = (await page.getByTestId("log").boundingBox())!;
   let seen = await inView(page);
@@ -154,11 +164,10 @@ it("steps into the history show each message that they pass", async () => {
     seen = now;
   }
   expect(reader.complaints).toEqual([]);
-  await reader.close();
 });
 
-it("small and large steps reach the end, where the list follows new messages; a few pixels above it does not, and keeps its place, also for who comes back", async () => {
-  const [reader, meter] = await open(DESKTOP);
+it("small and large steps reach the end, where the list follows new messages, also for who comes back; a few pixels above it does not, and keeps its place", async () => {
+  const [reader, meter] = await open();
   const { page } = reader;
   for (const px of [6, 400]) {
     await meter.wheel({ px: 100, times: 3 });
@@ -183,28 +192,15 @@ it("small and large steps reach the end, where the list follows new messages; a 
   await reader.reads("newest", "5 new messages");
   expect(Math.abs((await row.boundingBox())!.y - before)).toBeLessThan(2);
 
-  // Who comes back to a room stands where they were, and at its end if they were there.
-  const visitAnother = async (): Promise<void> => {
-    for (const room of ["history-other", ROOM]) {
-      await page.evaluate((room) => (location.hash = room), room);
-      await reader.reads("room-title", `#${room}`);
-      await reader.isConnected();
-    }
-  };
-  const goToNewest = async (): Promise<void> => {
-    await page.getByTestId("newest").click();
-    await reader.message("news 5").waitFor();
-  };
-  await goToNewest();
-  await meter.wheel({ px: 100, times: 9 });
-  const middle = (await inView(page))[1];
-  await visitAnother();
-  await vi.waitFor(async () => expect(await inView(page)).toContain(middle), WAIT);
-  await goToNewest();
-  await visitAnother();
+  await page.getByTestId("newest").click();
+  await reader.message("news 5").waitFor();
+  for (const room of ["history-other", ROOM]) {
+    await page.evaluate((room) => (location.hash = room), room);
+    await reader.reads("room-title", `#${room}`);
+    await reader.isConnected();
+  }
   await reader.message("news 5").waitFor();
   await vi.waitFor(() => isAtEnd(reader), WAIT);
-  await reader.close();
 });
 
 /** Ada enters a room in which she has read all but the last few messages. */
@@ -259,83 +255,73 @@ const show = ({ page }: Visitor, state: "hidden" | "visible"): Promise<void> =>
     document.dispatchEvent(new Event("visibilitychange"));
   }, state);
 
-/** @param meanwhile gives the last message that it posts */
-const ABSENCES: ReadonlyArray<readonly [string, (ada: Visitor, meanwhile: () => Promise<string>) => Promise<void>]> = [
-  [
-    "a hidden tab",
-    async (ada, meanwhile) => {
-      await show(ada, "hidden");
-      const last = await meanwhile();
-      const told = ada.page.locator("[role=log][aria-live]");
-      await vi.waitFor(async () => expect(await told.textContent()).toContain(last), WAIT);
-      await show(ada, "visible");
-    },
-  ],
-  [
-    "a time without a network",
-    async (ada, meanwhile) => {
-      await ada.context.setOffline(true);
-      await ada.stands("offline");
-      await meanwhile();
-      await ada.context.setOffline(false);
-      await ada.isConnected();
-    },
-  ],
-];
-
-it.each(ABSENCES)(
-  "after %s it stands at the first that was missed, and counts as read what was seen; a few new ones need no bar",
-  async (name, goes) => {
-    const { ada, ben, markOf } = await enterUnread(name.replaceAll(" ", "-"), 2);
-    const { page } = ada;
-    const bars = async (): Promise<number[]> => [
-      await page.getByTestId("news").count(),
-      await page.getByTestId("newest").count(),
-    ];
-    await page.getByTestId("unread-line").waitFor();
-    await vi.waitFor(async () => expect((await inView(page)).at(-1)).toBe(MESSAGES), WAIT);
-    expect(await bars()).toEqual([0, 0]);
-    await goes(ada, async () => {
-      for (let n = 1; n <= 60; n++) await ask(ben, "chat-message", { content: `missed ${n}` });
-      return "missed 60";
-    });
+it("after a hidden tab and a time without a network it stands at the first that was missed, and counts as read what was seen; a few new ones need no bar", async () => {
+  const { ada, ben, markOf } = await enterUnread("away", 2);
+  const { page } = ada;
+  const bars = async (): Promise<number[]> => [
+    await page.getByTestId("news").count(),
+    await page.getByTestId("newest").count(),
+  ];
+  const post = async (what: string, count: number): Promise<void> => {
+    for (let n = 1; n <= count; n++) await ask(ben, "chat-message", { content: `${what} ${n}` });
+  };
+  /** After 60 messages that came behind `seq`. */
+  const standsBehind = async (seq: number): Promise<void> => {
     await ada.reads("news", "60 new messages");
     await vi.waitFor(async () => {
       const seen = await inView(page);
-      expect(seen).toContain(MESSAGES + 1);
+      expect(seen).toContain(seq + 1);
       expect(markOf()).toBe(seen.at(-1));
     }, WAIT);
-    expect(markOf()).toBeLessThan(MESSAGES + 40);
-    if (name === "a hidden tab") await page.getByRole("button", { name: "Jump to newest" }).click();
-    else {
-      // By hand.
-      const meter = await ScrollMeter.open(page);
-      await vi.waitFor(async () => {
-        await meter.wheel({ px: -400, times: 5 });
-        expect(await page.getByTestId("news").count()).toBe(0);
-      }, WAIT);
-    }
-    await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 60), WAIT);
+    expect(markOf()).toBeLessThan(seq + 40);
+  };
+  const isReadTo = async (seq: number): Promise<void> => {
+    await vi.waitFor(() => expect(markOf()).toBe(seq), WAIT);
     await page.getByTestId("news").waitFor({ state: "detached" });
+  };
+  await page.getByTestId("unread-line").waitFor();
+  await vi.waitFor(async () => expect((await inView(page)).at(-1)).toBe(MESSAGES), WAIT);
+  expect(await bars()).toEqual([0, 0]);
 
-    await goes(ada, async () => {
-      await ask(ben, "chat-message", { content: "missed 60 and one" });
-      return "missed 60 and one";
-    });
-    await ada.message("missed 60 and one").waitFor();
-    await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 61), WAIT);
-    expect(await bars()).toEqual([0, 0]);
-    const line = page.getByTestId("unread-line");
-    expect(await line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("missed 60 and one");
-    ben.disconnect();
-    await ada.close();
-  },
-);
+  await show(ada, "hidden");
+  await post("hidden", 60);
+  const told = page.locator("[role=log][aria-live]");
+  await vi.waitFor(async () => expect(await told.textContent()).toContain("hidden 60"), WAIT);
+  await show(ada, "visible");
+  await standsBehind(MESSAGES);
+  await page.getByRole("button", { name: "Jump to newest" }).click();
+  await isReadTo(MESSAGES + 60);
+
+  const whileOffline = async (act: () => Promise<void>): Promise<void> => {
+    await ada.context.setOffline(true);
+    await ada.stands("offline");
+    await act();
+    await ada.context.setOffline(false);
+    await ada.isConnected();
+  };
+  await whileOffline(() => post("missed", 60));
+  await standsBehind(MESSAGES + 60);
+  // By hand.
+  const meter = await ScrollMeter.open(page);
+  await vi.waitFor(async () => {
+    await meter.wheel({ px: -400, times: 5 });
+    expect(await page.getByTestId("news").count()).toBe(0);
+  }, WAIT);
+  await isReadTo(MESSAGES + 120);
+
+  await whileOffline(() => post("one more", 1));
+  await ada.message("one more 1").waitFor();
+  await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 121), WAIT);
+  expect(await bars()).toEqual([0, 0]);
+  const line = page.getByTestId("unread-line");
+  expect(await line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("one more 1");
+  ben.disconnect();
+  await ada.close();
+});
 
 it("3,000 messages: to the first one and back, with few nodes and nothing lost from sight", async () => {
   (await fill("history-long", words, LONG_ROOM_MESSAGES)).disconnect();
-  const reader = await Visitor.open(browser, url);
-  await reader.enter("history-long", "Reader");
+  const reader = await enter("history-long", "Reader");
   const { page } = reader;
   await page.locator(`[data-seq="${LONG_ROOM_MESSAGES}"]`).waitFor();
   const log = page.getByTestId("log");

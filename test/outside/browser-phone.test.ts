@@ -1,15 +1,20 @@
 // The page on a phone, in a real Chromium: what a tap does, what Back closes, and that nothing is wider than the screen or covers a text.
 import type { BrowserContextOptions } from "playwright-core";
-import { expect, inject, it, vi } from "vitest";
+import { expect, inject, it, onTestFailed, vi } from "vitest";
 
 import { png } from "./pictures.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
-const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 780 },
+  isMobile: true,
+  hasTouch: true,
+  ...NO_WORKER,
+};
 const NARROW_PHONE = { width: 320, height: 700 };
 /** The longest text that a message may have by default. */
 const CONTENT_LENGTH_MAX = 1000;
@@ -17,13 +22,13 @@ const CONTENT_LENGTH_MAX = 1000;
 const BEFORE = `${url}/health`;
 type Client = Awaited<ReturnType<typeof join>>;
 
-const enter = async (room: string): Promise<Visitor> => (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+const enter = sharedPage(() => Visitor.open(browser, url, PHONE));
 const person = async (room: string, user: string, name: string): Promise<Client> =>
   join(url, room, user, { auth: { token: await tokenFor(user, { name }) } });
 const say = async (who: Client, content: string, replyTo?: string): Promise<string> =>
   (await ask<{ id: string }>(who, "chat-message", { content, ...(replyTo !== undefined && { replyTo }) })).id;
 
-it("the first tap on a link, a quote or an author does what it says; each bubble has its time, and “Details” who and when", async () => {
+it("the first tap on a link, a quote or an author does what it says, and begins a conversation; each bubble has its time, and “Details” who and when", async () => {
   const room = "phone-taps";
   const ben = await person(room, "ben", "Ben");
   const first = await say(ben, "the first of all");
@@ -52,10 +57,10 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
   await newest.getByTestId("react").waitFor();
   await leave();
   await newest.getByTestId("author").tap();
-  await page.getByRole("menuitem", { name: "Message Eve" }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.locator("[role=menu]").waitFor({ state: "detached" });
-  await leave();
+  await page.getByRole("menuitem", { name: "Message Eve" }).tap();
+  await ada.isIn("Eve");
+  await page.goBack();
+  await ada.isIn(`#${room}`);
   await newest.getByTestId("quote").tap();
   await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
   await page.getByTestId("newest").tap();
@@ -134,13 +139,18 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
     async () => expect(await details.locator("div").last().textContent()).toBe("Seen bynobody else yet"),
     WAIT,
   );
+  await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  await details.waitFor({ state: "detached" });
   expect(ada.complaints).toEqual([]);
-  await ada.close();
   for (const each of [ben, eve]) each.disconnect();
 });
 
+let traveller: Visitor | undefined;
+/** The tests of Back share a page, too. */
 async function comeFromElsewhere(room: string): Promise<Visitor> {
-  const ada = await Visitor.open(browser, url, PHONE);
+  onTestFailed(() => void (traveller = undefined));
+  const ada = (traveller ??= await Visitor.open(browser, url, PHONE));
+  ada.complaints.length = 0;
   await ada.page.goto(BEFORE);
   await ada.enterWith(await tokenFor("ada", { name: "Ada", role: "moderator" }), room, "Ada");
   await ada.isConnected();
@@ -168,12 +178,9 @@ async function leaves(ada: Visitor): Promise<void> {
 const OPENING: Readonly<Record<string, readonly [open: (ada: Visitor) => Promise<unknown>, shown: string]>> = {
   "the list of rooms": [(ada) => tap(ada, "rooms-toggle"), ".with-rooms"],
   "the search": [(ada) => tap(ada, "search-toggle"), "[data-testid=search-field]"],
-  "the members": [(ada) => ada.page.locator(".members-toggle").tap(), "[data-testid=members]"],
-  "the menu": [(ada) => tap(ada, "room-menu"), "[role=menu]"],
   "a message's menu": [(ada) => tool(ada, "more"), "[role=menu]"],
   "the reactions": [(ada) => tool(ada, "react"), ".picker"],
   "what the room is about": [(ada) => fromMenu(ada, "About this room"), "dialog"],
-  "the moderation of the room": [(ada) => fromMenu(ada, "Moderate this room"), "dialog"],
   "the question before a message is deleted": [
     async (ada) => {
       await tool(ada, "more");
@@ -242,7 +249,6 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
   expect(await page.getByTestId("dialog").count()).toBe(0);
   await leaves(ada);
   expect(ada.complaints).toEqual([]);
-  await ada.close();
 });
 
 it("a dialog over a list closes first, and a room that is chosen there takes the list's place", async () => {
@@ -278,22 +284,24 @@ it("a dialog over a list closes first, and a room that is chosen there takes the
   const invitation = { title: "#back-one", url: `${url}/#back-one` };
   await expect.poll(() => page.evaluate("globalThis.invitation")).toEqual(invitation);
   await leaves(ada);
-  await ada.close();
 });
 
 it("what stands at an edge keeps off the notch and the bar of the phone: the reason why one may not write, and the buttons of a picture", async () => {
   const room = "phone-edges";
-  const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
-  const file = { name: "dot.png", mimeType: "image/png", buffer: png(40, 40) };
-  await ben.page.getByTestId("file-input").setInputFiles(file);
-  await ben.page.getByRole("button", { name: "Remove dot.png" }).waitFor();
-  await ben.say("look");
-  await ben.page.locator(".preview img").waitFor();
+  const ben = await person(room, "ben", "Ben");
+  const upload = await fetch(`${url}/api/rooms/${room}/files?name=dot.png`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${await tokenFor("ben", { name: "Ben" })}`, "Content-Type": "image/png" },
+    body: new Uint8Array(png(40, 40)),
+  });
+  const { attachment } = (await upload.json()) as { readonly attachment: object };
+  await ask(ben, "chat-message", { content: "look", attachment });
   const rea = await Visitor.open(browser, url, PHONE);
   const { page } = rea;
   await rea.enterWith(await tokenFor("rea", { name: "Rea", role: "reader" }), room, "Rea");
   const devtools = await rea.context.newCDPSession(page);
   await devtools.send("Emulation.setSafeAreaInsetsOverride", { insets: { top: 47, bottom: 34 } });
+  await rea.reads("blocked", "You may read here, but not write.");
   const bottom = async (): Promise<number> => {
     const { y, height } = (await page.getByTestId("blocked").locator("..").boundingBox())!;
     return y + height;
@@ -304,7 +312,8 @@ it("what stands at an edge keeps off the notch and the bar of the phone: the rea
   const close = page.getByTestId("dialog").getByRole("button", { name: "Close" });
   await expect.poll(async () => (await close.boundingBox())!.y).toBeGreaterThanOrEqual(47);
   expect(rea.complaints).toEqual([]);
-  for (const visitor of [ben, rea]) await visitor.close();
+  ben.disconnect();
+  await rea.close();
 });
 
 it("Back closes a dialog of the operator page, and leaves the view afterwards", async () => {
@@ -364,33 +373,6 @@ it("the topic and the modes of a room, and a long name of it, take nothing from 
   await ada.isConnected();
   expect((await page.getByTestId("composer").boundingBox())!.height).toBe(height);
   mo.disconnect();
-  await ada.close();
-});
-
-it("a long draft keeps the list at its end", async () => {
-  const room = "phone-draft";
-  const ben = await person(room, "ben", "Ben");
-  for (let n = 0; n < 8; n++) await say(ben, `m${n}\n`.repeat(8).trim());
-  const ada = await enter(room);
-  await ada.message("m7").waitFor();
-  const isAtEnd = (): Promise<boolean> =>
-    ada.page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 2);
-  for (const draft of ["one\n".repeat(8), "", "two\n".repeat(8), "short"]) {
-    await ada.page.getByTestId("composer").fill(draft);
-    await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
-  }
-  // The browser tells of scrolling before the list hears that its view is smaller.
-  await ada.page.getByTestId("composer").evaluate((field) => {
-    field.style.height = "200px";
-    document.querySelector(".log")!.dispatchEvent(new Event("scroll"));
-  });
-  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
-  await say(ben, "news");
-  await vi.waitFor(async () => expect(await ada.message("news").isVisible()).toBe(true), WAIT);
-  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
-  expect(await ada.page.getByTestId("newest").count()).toBe(0);
-  await ada.close();
-  ben.disconnect();
 });
 
 it("no text makes the page scroll sideways", async () => {
@@ -430,7 +412,6 @@ it("no text makes the page scroll sideways", async () => {
   }
   await ada.page.getByTestId("composer").fill(long);
   await fits();
-  await ada.close();
   wide.disconnect();
 });
 
@@ -478,7 +459,6 @@ it("readers, tools and the mark of an edit cover no line of a message, also in a
   await row.getByTestId("reply").tap();
   await ada.reads("about", /^Replying to ben/);
   for (const each of [ben, ...readers]) each.disconnect();
-  await ada.close();
 });
 
 it("messages are bubbles, the reader's own at the right without a name on the screen; no time covers a word, few emoji alone are large", async () => {
@@ -531,5 +511,30 @@ it("messages are bubbles, the reader's own at the right without a name on the sc
   expect(await page.locator(".own > .avatar:visible").count()).toBe(0);
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
+});
+
+it("a long draft keeps the list at its end", async () => {
+  const room = "phone-draft";
+  const ben = await person(room, "ben", "Ben");
+  for (let n = 0; n < 8; n++) await say(ben, `m${n}\n`.repeat(8).trim());
+  const ada = await enter(room);
+  await ada.message("m7").waitFor();
+  const isAtEnd = (): Promise<boolean> =>
+    ada.page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 2);
+  for (const draft of ["one\n".repeat(8), "", "two\n".repeat(8), "short"]) {
+    await ada.page.getByTestId("composer").fill(draft);
+    await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  }
+  // The browser tells of scrolling before the list hears that its view is smaller.
+  await ada.page.getByTestId("composer").evaluate((field) => {
+    field.style.height = "200px";
+    document.querySelector(".log")!.dispatchEvent(new Event("scroll"));
+  });
+  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  await say(ben, "news");
+  await vi.waitFor(async () => expect(await ada.message("news").isVisible()).toBe(true), WAIT);
+  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  expect(await ada.page.getByTestId("newest").count()).toBe(0);
   await ada.close();
+  ben.disconnect();
 });

