@@ -336,7 +336,7 @@ it("in the address and in the form, as a room's name; the content security polic
     await page.evaluate((payload) => (location.hash = payload), payload);
     await page.getByTestId("room").fill(payload);
     await page.getByTestId("join").click();
-    await expect.poll(() => page.locator("#room-problem").isVisible()).toBe(true);
+    await expect.poll(() => page.locator("#room-note").isVisible()).toBe(true);
     await expect.poll(() => page.getByTestId("room").inputValue()).toBe(payload);
   }
   expect(names).toEqual(["constructor"]);
