@@ -64,6 +64,8 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   },
   "phone-offline-light": async (stage) => {
     const page = await stage.open({ ...PHONE, colorScheme: "light" });
+    // Loaded on demand: no longer without a network.
+    for (const part of ["pinned", "threads-toggle"]) await page.getByTestId(part).waitFor();
     await page.context().setOffline(true);
     await page.locator("[data-testid=connection][data-state=offline]").waitFor();
     for (const text of [
