@@ -1,4 +1,4 @@
-// Effects of one feature on another: files, search, webhooks and retention in one room.
+// Effects of one feature on another: files, webhooks and retention in one room.
 import { describe, expect, it } from "vitest";
 
 import { UNLIMITED } from "../host/chat-room.ts";
@@ -7,19 +7,17 @@ import { FileRoom } from "../host/file-room.ts";
 import { MemoryFiles } from "../host/memory-files.ts";
 import { FakeQueue } from "../host/webhook-room.ts";
 
-/** A room with files, whose older messages are indexed with the first search, and that has a webhook. */
-function roomWithAll(): { room: FileRoom; queue: FakeQueue } {
+/** A room with files and a webhook. */
+function roomWithWebhook(): { room: FileRoom; queue: FakeQueue } {
   const queue = new FakeQueue();
   const settings = { messageRate: UNLIMITED, flushWindowMs: 0 };
   const room = new FileRoom(new MemoryFiles(), settings, { deliver: queue.deliver });
-  const small = { blockMessages: 2, partMessages: 4, unindexedMessages: 4, gapMessagesMin: 2 };
-  room.index.shape = { ...room.index.shape, ...small };
   return { room, queue };
 }
 
-describe("a message with a file, indexed, in a room with a webhook", () => {
+describe("a message with a file, in a room with a webhook", () => {
   it("that is deleted before its webhook went out: the webhook has no text of it", async () => {
-    const { room, queue } = roomWithAll();
+    const { room, queue } = roomWithWebhook();
     queue.mood = "refuses";
     const attachment = await room.upload("ada");
     await room.ask("chat-message", "ada", { content: "secret words", attachment });
@@ -35,7 +33,7 @@ describe("a message with a file, indexed, in a room with a webhook", () => {
 
 describe("trimmed messages, in a room with a webhook: CHAT-8", () => {
   it("make no webhook of deletion; the others make theirs as before", async () => {
-    const { room, queue } = roomWithAll();
+    const { room, queue } = roomWithWebhook();
     for (const content of ["1", "2", "3"]) await room.ask("chat-message", "ada", { content });
     await room.pass(1500);
     room.log.retention = { messages: 2, ageMs: Infinity };
@@ -46,7 +44,7 @@ describe("trimmed messages, in a room with a webhook: CHAT-8", () => {
   });
 
   it("while the queue was away make no webhook, and delay none: posts, edits and deletions", async () => {
-    const { room, queue } = roomWithAll();
+    const { room, queue } = roomWithWebhook();
     for (const content of ["1", "2", "3"]) await room.ask("chat-message", "ada", { content });
     await room.pass(1500);
     queue.mood = "refuses";

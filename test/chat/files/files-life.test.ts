@@ -116,6 +116,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     room.files.failure = new Error("R2 is away");
     await room.pass(UNPOSTED_MS);
     expect(room.files.keys.size).toBe(5);
+    expect(room.shell.problems).toMatchObject([{ problem: "files could not be deleted" }]);
     room.files.failure = undefined;
     room.shell.crash();
     await room.pass(3 * UNPOSTED_EVERY_MS_MIN + SWEEP_RETRY_MS);
@@ -145,6 +146,21 @@ describe("FILE-6: files that no message can refer to any more", () => {
     await room.pass(KEPT_MS + POST_WINDOW_MS);
     expect(room.log.messages).toHaveLength(1);
     expect(room.files.keys).toEqual(new Set([attachment.key]));
+  });
+
+  it("are deleted sooner where retention is by number and not by age", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    await room.ask("chat-message", "ada", { content: "", attachment });
+    room.shell.advance(POST_WINDOW_MS + DAY_MS);
+    room.log.retention = { messages: 2, ageMs: Infinity };
+    for (const content of ["1", "2", "3", "4"]) {
+      room.quiet();
+      await room.ask("chat-message", "ada", { content });
+      room.log.trim(room.shell.nowMs);
+    }
+    room.quiet();
+    await room.pass(DAY_MS);
+    expect(room.files.keys.size).toBe(0);
   });
 
   it("are deleted where no post follows after the log dropped messages", async () => {

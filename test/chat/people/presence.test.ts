@@ -213,6 +213,18 @@ describe("PRES-2: a reload is no leave", () => {
 });
 
 describe("PRES-4: presence after sleep", () => {
+  it("a member who went before the sleep and is back in time never left", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    people[1]!.leave();
+    room.shell.advance(2000);
+    room.shell.evict();
+    const ben = await room.join("ben");
+    room.shell.evict();
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([]);
+    expect(await ben.ask("presence", {})).toMatchObject({ members: [{}, { connections: 1, since: START_MS }] });
+  });
+
   it("shows a member whose tabs have different names under the same name as before", async () => {
     const { room, people } = await roomWith("ada");
     const first = await room.join({ user: "ben", name: "Ben" });

@@ -184,6 +184,18 @@ describe("the order of posts", () => {
 });
 
 describe("a post sent again", () => {
+  it("RULE-4: while its decision is awaited, waits for that decision, also over another connection", async () => {
+    const { room, ada } = await cast();
+    const back = await room.join("ada");
+    const first = ada.call("chat-message", { content: "hello", clientMsgId: "c-1" });
+    ada.leave();
+    const again = back.call("chat-message", { content: "hello", clientMsgId: "c-1" });
+    await room.about("hello").decide();
+    expect(first.acks).toEqual([]);
+    expect(again.answer).toMatchObject({ ok: true, seq: 1, duplicate: true });
+    expect(room.contents).toEqual(["hello"]);
+  });
+
   it("RULE-4: after its rejection, is rejected without asking", async () => {
     const { room, ada } = await cast();
     room.answerAtOnce("spam", { reject: "No spam here." });
@@ -231,6 +243,11 @@ describe("while a decision is awaited", () => {
   const moderate = async ({ room }: Cast, event: string, payload: object): Promise<void> => {
     expect(await room.ask(event, SERVICE, payload)).toMatchObject(OK);
   };
+
+  it.each(["ban", "kick"])("RULE-5: a %s refuses posts from before it", async (event) => {
+    const { room, ben } = await during((given) => moderate(given, event, { user: "ada" }));
+    expect([room.contents, contentsSeen(ben)]).toEqual([[], []]);
+  });
 
   it("RULE-5: a role that was granted counts, and the rules do not get it", async () => {
     const given = await cast();

@@ -56,6 +56,17 @@ describe("typing in shards: TYP-1, SHD-9", () => {
     expect(counts(cyd).at(-1)).toBe(1);
   });
 
+  it("ends for all, also where the room has slept meanwhile", async () => {
+    const { big, ada, ben, cyd } = await crowd();
+    for (let at = 0; at < 10; at++) {
+      ben.emit("typing", { on: true });
+      await big.pass(2000);
+    }
+    big.room.shell.evict();
+    await big.pass(3 * TYPING_MS);
+    for (const client of [ada, cyd]) expect(counts(client)).toEqual([1, 0]);
+  });
+
   it("is forgotten with the shard that died", async () => {
     const { big, ada, ben } = await crowd();
     ben.emit("typing", { on: true });

@@ -99,6 +99,12 @@ describe("an extended session", () => {
     expect(disconnects).toEqual(["transport close"]);
   });
 
+  it("answers the ping of a server that does not know extended sessions", async () => {
+    ws.receive("2");
+    await turn();
+    expect(ws.sent).toEqual(["3"]);
+  });
+
   it("loses no packet while a pong is swallowed", async () => {
     socket.emit("a", 1);
     ws.receive("6");

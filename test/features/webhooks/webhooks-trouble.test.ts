@@ -23,7 +23,7 @@ describe("a failing queue", () => {
     expect(room.queue.story.slice(0, 1)).toEqual(["posted 1 1"]);
   });
 
-  it("HOOK-3: waits ever longer, also where the room sleeps in between and nobody is there", async () => {
+  it("HOOK-3: waits ever longer, 300 s at most, also where the room sleeps in between and nobody is there", async () => {
     const { room } = await roomWithAda();
     room.queue.mood = "refuses";
     room.shell.crash();
@@ -34,6 +34,8 @@ describe("a failing queue", () => {
     room.shell.evict();
     await room.pass(100_000);
     expect(waits()).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    await room.pass(900_000);
+    expect(waits().slice(7)).toEqual([128, 256, 300, 300]);
   });
 
   it("HOOK-4: that may have taken a `member.left`: a member who is back has joined again", async () => {

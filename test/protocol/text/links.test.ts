@@ -123,7 +123,7 @@ describe("an address", () => {
 
 const HOSTILE = (
   "https://(( https://%(/ https://a. https://a/( https://あ 'https:// @ @a/ @_ @< あ@ a. " +
-  "a.-/ `@ ```@ @a. @a.- www. www.a www.a. a@a. a.a@ a@a.aa"
+  "a.-/ ` `@ ```@ @a. @a.- @<a www. www.a www.a. a@a. a.a@ a@a.aa"
 ).split(" ");
 
 it.each(HOSTILE)("takes steps that grow with the text, and no faster: %s again and again", (unit) => {

@@ -1,5 +1,5 @@
-// Tests of the interface between the engine and the layer above: notices to the layer, and what a layer or the shell decides about a session: its id, the time for its upgrade, and
-// whether its object may sleep.
+// Tests of the interface between the engine and the layer above: notices to the layer, and what a layer or the shell decides about a session:
+// its id, the time for its upgrade, whether its object may sleep, and what of it outlasts an object that is erased.
 import { describe, expect, it } from "vitest";
 
 import type { Effect } from "../../../src/socketio/engine/effects.ts";

@@ -1,4 +1,4 @@
-// Recovery: the state and the missed events that a socket gets back.
+// Recovery: the state and the missed events that a socket gets back, and the log of each namespace.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it, vi } from "vitest";
 
