@@ -73,6 +73,11 @@ describe("defaults", () => {
     expect(settingsOf({ ENVIRONMENT: "development" })).toMatchObject(inDevelopment);
   });
 
+  it("open nothing in production, whatever the page says", () => {
+    const closed = { guestAccess: false, allowedOrigins: "same", roomList: false, allowUnexpiringTokens: false };
+    expect(PRODUCTION).toMatchObject({ ...closed, durability: "strict" });
+  });
+
   it.each([undefined, "", "Development", "dev", "staging", "development "])(
     "are those of production where ENVIRONMENT is %j",
     (ENVIRONMENT) => {
