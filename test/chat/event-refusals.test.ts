@@ -28,6 +28,15 @@ describe("FORBIDDEN: by socket and from outside", () => {
     speakers: ["reader"],
     moderators: ["reader", "member"],
   };
+
+  it("MOD-1, MSG-2: these are for moderators; all others but delete-message, and those that MOD-6 names, for everyone", () => {
+    const eventsBy = (who: string) => CHAT_EVENTS.flatMap(({ name, by }) => (by === who ? [name] : [])).toSorted();
+    expect(eventsBy("members")).toEqual(["delete-message"]);
+    expect(eventsBy("moderators").join(" ")).toBe(
+      "audit ban grant kick moderation-state mute read-only revoke slow-mode unban unmute versions",
+    );
+  });
+
   // The room of these tests opens no other one.
   const EVENTS = CHAT_EVENTS.filter(({ name }) => name !== "open-dm");
 
