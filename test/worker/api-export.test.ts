@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { callApi, request } from "../durable/api-caller.ts";
+import { callApi, refusal, request } from "../durable/api-caller.ts";
 import { openLog } from "../durable/logs.ts";
 import { freshRoom, stubOf, useSettings } from "../durable/rooms.ts";
 
@@ -95,6 +95,18 @@ describe("an export: API-8", () => {
     // One may be on its way while another is read.
     expect(askedAfterOne).toBeLessThanOrEqual(2);
     asked.mockRestore();
+  });
+
+  it("that the room refuses is an error answer: a third one of a user at once is a 429 with Retry-After", async () => {
+    const room = freshRoom();
+    await fill(room, 100);
+    const as = { user: "mia", role: "moderator" };
+    const begun: Response[] = [];
+    for (let at = 0; at < 3; at++) begun.push(await request("GET", `/api/rooms/${room}/export`, { as }));
+    expect(begun.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(begun[2]!.headers.get("Retry-After")).toBe("1");
+    expect(await begun[2]!.json()).toMatchObject(refusal("RATE_LIMITED"));
+    for (const { body } of begun.slice(0, 2)) await body!.cancel();
   });
 
   it.each<[why: string, error: RegExp, act: (room: string) => Promise<unknown>]>([

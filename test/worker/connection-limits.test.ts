@@ -125,6 +125,16 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
   });
 });
 
+it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from any address; LIM-7", async () => {
+  const room = freshRoom();
+  for (const address of ["10.0.6.1", "10.0.6.2"]) await join(room, "ada", from(address));
+  const third = await RawClient.open({ room, ...from("10.0.6.3") });
+  await expect(third.connect({ token: await tokenFor("ada") })).rejects.toEqual({
+    message: "At most 2 connections of one user to one room",
+    data: { code: "TOO_MANY_CONNECTIONS" },
+  });
+});
+
 it("MAX_ROOMS_PER_USER and NEW_ROOMS_PER_USER: a CONNECT to one room too many is refused, and free again; LIM-8", async () => {
   let addresses = 0;
   const connect = async (room: string, user: string): Promise<RawClient> => {

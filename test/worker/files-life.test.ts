@@ -100,6 +100,27 @@ describe("deleting the message: FILE-5", () => {
   });
 });
 
+it.each([
+  ["delete", "of a deleted message: FILE-5", (room: string, id: string) => `/api/rooms/${room}/messages/${id}`],
+  ["list", "of a deleted room: FILE-6", (room: string) => `/api/rooms/${room}`],
+] as const)("where R2 fails to %s, the room goes on after a sleep: no file stays %s", async (name, _of, pathOf) => {
+  const { room, id } = await roomWithPicture();
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const failing = vi
+    .spyOn(Object.getPrototypeOf(env.FILES) as R2Bucket, name)
+    .mockRejectedValue(new Error("R2 is away"));
+  expect(await callApi("DELETE", pathOf(room, id))).toMatchObject({ status: 200 });
+  // Rooms of other tests may ask R2, too.
+  await vi.waitFor(() => expect(JSON.stringify(failing.mock.calls)).toContain(`${room}!`));
+  failing.mockRestore();
+  expect(await keysOf(room)).toHaveLength(1);
+  await new Sleeper(room).sleep();
+  // It wakes for any reason, and finds the work that is left.
+  expect(await callApi("GET", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
+  await untilGone(room);
+  log.mockRestore();
+});
+
 describe("deleting the room: FILE-6", () => {
   it("deletes all of its files, and none of another room", async () => {
     const { room, attachment } = await roomWithPicture();

@@ -91,6 +91,12 @@ describe("an upload: FILE-1", () => {
   });
 });
 
+it("the limits of the settings are announced in welcome: FILE-1", async () => {
+  const [welcome] = await (await join(freshRoom(), "ada")).receives("welcome");
+  const types: unknown = expect.arrayContaining(["image/png", "audio/*"]);
+  expect(welcome).toMatchObject({ files: { bytesMax: 1_000_000, types } });
+});
+
 describe("refused files: FILE-1", () => {
   it.each([
     ["a script in a picture's name", "image/png", text("<svg onload=alert(1)>")],

@@ -123,9 +123,14 @@ describe("a message that the room cannot take", () => {
     ["more characters than the room allows", "🦜".repeat(1001)],
     ["more bytes than a packet may have", "\u0001".repeat(1000)],
   ])("fails at once and is never sent: %s", async (_why, content) => {
-    const sent = expect(room.send(content)).rejects.toMatchObject({ code: "TOO_LONG" });
+    const sent = expect(room.send(content, { clientMsgId: "long" })).rejects.toMatchObject({
+      code: "TOO_LONG",
+      clientMsgId: "long",
+    });
     await turn();
     await sent;
+    expect(room.unsent).toMatchObject([{ clientMsgId: "long", state: "failed", error: { code: "TOO_LONG" } }]);
+    expect(() => room.retry("nobody")).toThrow(RangeError);
     void room.send("short");
     await turn();
     expect(posts()).toHaveLength(1);
