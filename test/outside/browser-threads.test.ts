@@ -86,7 +86,8 @@ it("two people talk in a thread beside the stream: live, with mentions, emoji, f
   await own.hover();
   await own.getByTestId("more").click();
   await ben.choose("Edit");
-  await ben.page.getByTestId("thread-composer").fill("@Ada: I do");
+  await vi.waitFor(async () => expect(await field.inputValue()).toBe("I do 🎉 @Ada"), WAIT);
+  await field.fill("@Ada: I do");
   await ben.page.keyboard.press("Enter");
   await hasReplies(ada, "@Ada: I do", "such a one?");
   const other = ada.page.locator("[data-testid=replies] [data-testid=message]").first();
