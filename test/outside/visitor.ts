@@ -151,11 +151,24 @@ export class Visitor {
     return vi.waitFor(() => expect(this.page.url()).toBe(address), WAIT);
   }
 
-  /** Into another room, within the page. */
+  /** Into another room, within the page. Its messages are there, and rest: what is pressed stays at its place. */
   async goesTo(room: string): Promise<void> {
     await this.page.evaluate((room) => void (location.hash = room), room);
     await this.reads("room-title", new RegExp(`^#${room}$`));
     await this.isConnected();
+    const place = (): Promise<string> =>
+      this.page
+        .getByTestId("log")
+        .evaluate((log) => [log.ariaBusy, log.scrollTop, log.scrollHeight, log.clientHeight].join(" "), null, {
+          timeout: 500,
+        });
+    let before = "";
+    await vi.waitFor(async () => {
+      const last = before;
+      before = await place();
+      expect(before).toBe(last);
+      expect(before).toMatch(/^false/);
+    }, WAIT);
   }
 
   /** In the room, with a connection: who leaves it earlier has a complaint of the browser. */
