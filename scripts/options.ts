@@ -1,5 +1,5 @@
-// What the npm commands share: reading their command lines, and ending with a reason. The texts of `npm run NAME -- --help`, in the folder help,
-// are their usage.
+// Reads the command lines of the npm commands, and ends a command that fails with the reason. Called by the scripts that package.json names; the
+// folder help has the usage of each.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, type ParseArgsConfig } from "node:util";

@@ -30,7 +30,7 @@ async function accepted(body: object, options: CallOptions = {}): Promise<string
   return answer.body.id;
 }
 
-// The first test of this file: nobody has addressed users yet, so no room has told who is there.
+// The first test of this file: no call has addressed users yet, so no room has reported its members.
 const FOLLOWERS = 80;
 const ROOMS = 16;
 

@@ -16,7 +16,7 @@ it("all members see the same messages in the same order, before their senders ge
   const posts = members.flatMap((member, user) =>
     upTo(10).map((i) => member.call<PostAnswer>("chat-message", { content: `${user}: ${i}` })),
   );
-  // The ack of the last one comes behind it.
+  // The server sends the ack of the last message after it.
   for (const member of members) await member.receives("chat-message", posts.length);
   for (const member of members)
     await member.until("the acks", () => member.packets.filter(({ type }) => type === PacketType.ACK)[9]);

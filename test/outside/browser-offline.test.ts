@@ -194,7 +194,7 @@ it("at a path, the worker serves that path, with all parts of the page, also aft
   const { page, context } = visitor;
   await page.goto(address);
   await isReady(page);
-  // `cached` opens each cache, and so makes one anew if the worker deletes it meanwhile.
+  // `cached` opens each cache: it would make one anew that the worker deletes meanwhile.
   const names = (): Promise<string[]> => page.evaluate("caches.keys()");
   const [first = ""] = await names();
   expect(first).toMatch(new RegExp(`^parley ${address} [0-9a-f]{16}$`));

@@ -137,7 +137,7 @@ it("the list of calls here is that of the document: API-12", async () => {
 });
 
 describe("API-1: a call about a room", () => {
-  // For calls about a user who is in the room. Some calls disconnect him.
+  // Calls about a user who is in the room; some of the calls disconnect that user.
   beforeEach(async () => {
     const ben = await join(ROOM, "ben");
     return () => ben.close();

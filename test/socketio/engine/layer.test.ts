@@ -14,7 +14,7 @@ import { OPTIONS, START_MS } from "../../host/harness.ts";
 const { pingIntervalMs, pingTimeoutMs } = OPTIONS;
 const HANDSHAKE = { address: "192.0.2.1", query: {}, issued: START_MS };
 
-/** A server whose layer writes down what it is told. @param probes those that outlast it */
+/** A server whose layer records its events. @param probes those that outlast the server */
 function observed(options: Partial<EngineOptions> = {}, probes = new Set<Session>()) {
   let [nowMs, ids] = [START_MS, 0];
   const told: string[] = [];

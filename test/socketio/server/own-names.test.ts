@@ -1,5 +1,4 @@
-// How an application makes a namespace: it may name its methods as it likes, none of which takes the place of a part of the server's; mistakes are
-// refused as it starts.
+// Tests of an application's own names: its methods never replace parts of the server's namespace, and the server refuses mistakes as it starts.
 import { expect, it } from "vitest";
 
 import { Namespace } from "../../../src/socketio/server/namespace.ts";
