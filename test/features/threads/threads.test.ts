@@ -35,7 +35,7 @@ async function threadsOf(client: Client, query: object = {}): Promise<readonly T
   return threads;
 }
 
-/** Messages of a long log, posted before the members joined. */
+/** Appends to the log itself: no member hears these messages. */
 function fill({ log, shell }: ChatRoom, count: number): void {
   const message = { room: ROOM, sender: "ada", name: "ada", content: "more", timestamp: shell.nowMs };
   for (let left = count; left > 0; left -= 64)
