@@ -1,7 +1,7 @@
 // <parley-room room="…">: a chat room as an element of any page, drawn by the same components as the chat page, in a
 // shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
 import { render } from "preact";
-import { baseOf, isRoomName, unreadOf } from "parley-rooms/client";
+import { baseOf, isRoomName, unreadOf, type RefusalCode } from "parley-rooms/client";
 
 import { App, type Parts } from "../page/components/app.tsx";
 import { Dialogs } from "../page/components/dialogs.tsx";
@@ -34,7 +34,7 @@ const PARTS: Parts = {
   search: SearchPanel,
 };
 
-type TokenFunction = (refused?: string) => Promise<string> | string;
+type TokenFunction = (refused?: RefusalCode) => Promise<string> | string;
 
 let sheet: CSSStyleSheet | undefined;
 let starting: Promise<unknown> | undefined;
@@ -128,10 +128,11 @@ class ParleyRoom extends HTMLElement {
     if (!this.#isShown && readJson(local, openedKey) !== true) return this.#render();
     if (this.hasAttribute("launcher")) keep(local, openedKey, true);
     let known: string | undefined;
-    const renew = async (): Promise<string> => (known = await this.#fetchToken(base, known));
+    const next = async (refused?: RefusalCode): Promise<string> =>
+      (known = await this.#fetchToken(base, known, refused));
     const store = new ChatStore({
       base,
-      token: { current: async () => known ?? renew(), renew },
+      token: { current: async () => known ?? next(), renew: next },
       changed: () => this.#draw(store),
       changedUnseen: () => this.#count(store),
       announced: (text) => this.#tell("parley-message", { text }),
@@ -203,12 +204,12 @@ class ParleyRoom extends HTMLElement {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
   }
 
-  async #fetchToken(base: string, refused: string | undefined): Promise<string> {
+  async #fetchToken(base: string, former: string | undefined, refused?: RefusalCode): Promise<string> {
     if (typeof this.#token === "string") return this.#token;
-    if (this.#token) return this.#token();
+    if (this.#token) return this.#token(refused);
     const from = this.getAttribute("token-from");
     if (from === null) {
-      return embeddedGuest(base, this.getAttribute("name") ?? t("Guest"), refused).catch((error: unknown) => {
+      return embeddedGuest(base, this.getAttribute("name") ?? t("Guest"), former).catch((error: unknown) => {
         // Visitors have no token to paste.
         if (error instanceof TokenNeeded) throw new TokenNeeded(t("This chat needs a token, and its page gives none."));
         throw error;

@@ -138,7 +138,7 @@ it("bad names and addresses are errors that the page hears; an origin may end wi
 
   await add(page, { room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
-  expect((await told(page)).asked).toHaveLength(2);
+  expect((await told(page)).asked).toEqual([null, "UNAUTHORIZED"]);
   expect((await told(page)).errors).toEqual([]);
   await page.getByTestId("composer").fill("from elsewhere");
   await page.getByTestId("composer").press("Enter");

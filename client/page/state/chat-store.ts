@@ -239,7 +239,7 @@ export class ChatStore extends OpenParts {
       this.directory ??= new RoomDirectory({
         base: this.#ports.base,
         token: async (refused) => {
-          if (refused !== undefined) await token.renew();
+          if (refused !== undefined) await token.renew(refused);
           return token.current();
         },
         changed: () => this.#onNews(),

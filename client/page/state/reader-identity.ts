@@ -1,6 +1,6 @@
 // The identity of the reader: a token, fetched from POST /api/guest, brought from the sign-in page or pasted by hand. It stays in this
 // browser, for all its tabs, until the reader signs out. The chat store and the embedded room call this.
-import { claimsOf, type Inheritance } from "parley-rooms/client";
+import { claimsOf, type Inheritance, type RefusalCode } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson, type Unchecked } from "./json-storage.ts";
 import { t } from "./language.ts";
@@ -21,7 +21,7 @@ export class TokenNeeded extends Error {
 export interface TokenSource {
   readonly current: () => Promise<string> | string;
   /** Replaces a refused token; rejects with `TokenNeeded` when only the reader can. */
-  readonly renew: () => Promise<unknown>;
+  readonly renew: (refused: RefusalCode) => Promise<unknown>;
 }
 
 export interface Identity {

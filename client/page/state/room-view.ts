@@ -286,7 +286,7 @@ export class RoomView {
   /** Replaces a refused token, or asks the reader for another one. */
   async #findToken(refused: RefusalCode | undefined): Promise<string> {
     try {
-      if (refused !== undefined) await this.#token.renew();
+      if (refused !== undefined) await this.#token.renew(refused);
       const current = this.#token.current();
       const token = typeof current === "string" ? current : await current;
       const claims = claimsOf(token);
