@@ -1,6 +1,6 @@
 // The hooks that draw a room: each re-renders its component for one part of the room's state only. All take the room around them, or
-// one that is passed. The functions that they return stay the same.
-import { useEffect, useMemo, useRef } from "react";
+// one that is passed. The functions that they return stay the same as long as the room does, so effects may depend on them.
+import { useCallback, useEffect, useMemo, useRef } from "react";
 
 import type {
   ActionPayload,
@@ -108,7 +108,8 @@ export interface Presence extends PresenceState {
 export function usePresence(given?: RoomHandle): Presence {
   const room = useGivenRoom(given, "usePresence");
   const presence = usePart(room, (state) => state.presence);
-  return useMemo(() => ({ ...presence, find: (name: string) => room.findMembers(name) }), [room, presence]);
+  const find = useCallback((name: string) => room.findMembers(name), [room]);
+  return useMemo(() => ({ ...presence, find }), [presence, find]);
 }
 
 export interface TypingState {
@@ -124,7 +125,8 @@ export function useTyping(given?: RoomHandle): TypingState {
   const room = useGivenRoom(given, "useTyping");
   const typists = usePart(room, ({ typing }) => typing);
   const count = usePart(room, ({ typingCount }) => typingCount);
-  return useMemo(() => ({ typists, count, sendTyping: (on = true) => room.typing(on) }), [room, typists, count]);
+  const sendTyping = useCallback((on = true) => room.typing(on), [room]);
+  return useMemo(() => ({ typists, count, sendTyping }), [typists, count, sendTyping]);
 }
 
 export interface UnreadState extends Unread {
@@ -142,15 +144,14 @@ export function useUnread(given?: RoomHandle): UnreadState {
   const room = useGivenRoom(given, "useUnread");
   const unread = usePart(room, unreadOf, (one, other) => UNREAD_PARTS.every((part) => one[part] === other[part]));
   const readSeq = usePart(room, ({ reading }) => reading.readSeq);
-  return useMemo(
-    () => ({
-      ...unread,
-      readSeq,
+  const actions = useMemo(
+    (): Pick<RoomHandle, "markRead" | "markUnread"> => ({
       markRead: (seq) => room.markRead(seq),
       markUnread: (seq) => room.markUnread(seq),
     }),
-    [room, unread, readSeq],
+    [room],
   );
+  return useMemo(() => ({ ...unread, readSeq, ...actions }), [unread, readSeq, actions]);
 }
 
 /** Where the user is in the history: whether they follow the newest message, how many they missed, where they jumped to. */
@@ -209,15 +210,15 @@ export interface UsedThread extends ThreadState {
 export function useThread(id: string, given?: RoomHandle): UsedThread {
   const room = useGivenRoom(given, "useThread");
   const state = usePart(room, () => room.threads.of(id));
-  return useMemo(
-    () => ({
-      ...state,
+  const actions = useMemo(
+    (): Omit<UsedThread, keyof ThreadState> => ({
       load: () => room.threads.load(id),
       markRead: () => room.threads.markRead(id),
       follow: (on) => room.threads.follow(id, on),
     }),
-    [room, id, state],
+    [room, id],
   );
+  return useMemo(() => ({ ...state, ...actions }), [state, actions]);
 }
 
 /** The threads in which the user takes part or which they follow, with what is new there. */
@@ -241,10 +242,8 @@ export function useModeration(given?: RoomHandle): Moderation {
   const room = useGivenRoom(given, "useModeration");
   const modes = usePart(room, (state) => state.modes);
   const latest = usePart(room, ({ moderation }) => moderation);
-  return useMemo(
-    () => ({ modes, latest, moderate: (action, payload) => room.moderate(action, payload) }),
-    [room, modes, latest],
-  );
+  const moderate = useCallback<Moderation["moderate"]>((action, payload) => room.moderate(action, payload), [room]);
+  return useMemo(() => ({ modes, latest, moderate }), [modes, latest, moderate]);
 }
 
 export interface UploadsState {
@@ -258,16 +257,16 @@ export interface UploadsState {
 export function useUploads(given?: RoomHandle): UploadsState {
   const room = useGivenRoom(given, "useUploads");
   const uploads = usePart(room, (state) => state.uploads);
-  return useMemo(
-    () => ({
-      uploads,
+  const actions = useMemo(
+    (): Omit<UploadsState, "uploads"> => ({
       add: (files) => room.addFiles(files),
       retry: (id) => room.retryUpload(id),
       remove: (id) => room.removeUpload(id),
       clear: () => room.clearUploads(),
     }),
-    [room, uploads],
+    [room],
   );
+  return useMemo(() => ({ uploads, ...actions }), [uploads, actions]);
 }
 
 export interface ProblemState {
@@ -279,7 +278,8 @@ export interface ProblemState {
 export function useProblem(given?: RoomHandle): ProblemState {
   const room = useGivenRoom(given, "useProblem");
   const problem = usePart(room, (state) => state.problem);
-  return useMemo(() => ({ problem, dismiss: () => room.dismissProblem() }), [room, problem]);
+  const dismiss = useCallback(() => room.dismissProblem(), [room]);
+  return useMemo(() => ({ problem, dismiss }), [problem, dismiss]);
 }
 
 /** Calls the newest listener for each of these events while the component is mounted. */

@@ -1,6 +1,6 @@
 // The hooks for the list of a user's rooms, and for a search over them. A file of its own: applications without such a list do not bundle what
 // follows it.
-import { useContext, useEffect, useMemo, useSyncExternalStore } from "react";
+import { useCallback, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 
 import { systemClock } from "../core/clock.ts";
 import { followRooms, type OwnRooms } from "../core/own-rooms.ts";
@@ -22,7 +22,8 @@ export interface RoomsState {
 export function useRooms(): RoomsState {
   const own = useOwn("useRooms");
   const rooms = useSyncExternalStore(own.subscribe, own.getSnapshot, () => undefined);
-  return useMemo(() => ({ rooms, mentions: (query) => own.opened.mentions(query) }), [own, rooms]);
+  const mentions = useCallback<RoomsState["mentions"]>((query) => own.opened.mentions(query), [own]);
+  return useMemo(() => ({ rooms, mentions }), [rooms, mentions]);
 }
 
 export interface RoomsSearchHook
@@ -37,17 +38,17 @@ export function useRoomsSearch(): RoomsSearchHook {
   );
   useEffect(() => () => search.stop(), [search]);
   const state = useSyncExternalStore(search.subscribe, search.getSnapshot, search.getSnapshot);
-  return useMemo(
-    () => ({
-      ...state,
+  const actions = useMemo(
+    (): Omit<RoomsSearchHook, keyof RoomsSearchState> => ({
       search: (sought) => search.search(sought),
       more: () => search.more(),
       moreIn: (room) => search.moreIn(room),
       retry: () => search.retry(),
       stop: () => search.stop(),
     }),
-    [search, state],
+    [search],
   );
+  return useMemo(() => ({ ...state, ...actions }), [state, actions]);
 }
 
 function useOwn(hook: string): Shared<Rooms, OwnRooms> {

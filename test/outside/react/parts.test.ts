@@ -72,6 +72,7 @@ declare global {
     readonly page: {
       readonly renders: Record<string, number>;
       readonly heard: string[];
+      readonly replaced: Record<string, number>;
       readonly rooms: Record<string, { readonly room: { readonly socket: { readonly id: string } } }>;
       readonly show: (...args: readonly unknown[]) => void;
       readonly hide: (...args: readonly unknown[]) => void;
@@ -105,6 +106,32 @@ it.concurrent("a component renders for its part only", async () => {
       cleo.disconnect();
     }),
   ).toEqual(["presence", "roles"]);
+  await window.end();
+});
+
+it.concurrent("the functions that hooks return stay the same while the room's state changes", async () => {
+  const room = "parts-functions";
+  const ben = await join(url, room, "functions-ben");
+  const { id } = await ask<{ id: string }>(ben, "chat-message", { content: "hello" });
+  const window = await Window.open();
+  await window.call("show", "functions", { room, token: await tokenFor("functions-ada"), thread: id });
+  await window.reads("messages", '["hello"]');
+  await window.reads("list", `["${room} 0"]`);
+  await ask(ben, "typing", { on: true });
+  await window.reads("typing", '["functions-ben"]');
+  await ask(ben, "chat-message", { content: "a reply", replyTo: id });
+  await window.reads("thread", '["a reply"]');
+  await ask(ben, "chat-message", { content: "another message" });
+  await window.reads("unread", "1");
+  await window.reads("list", `["${room} 1"]`);
+  const cleo = await join(url, room, "functions-cleo");
+  await window.reads("presence", "3");
+  cleo.disconnect();
+  const replaced = await window.page.evaluate(() => globalThis.window.page.replaced);
+  expect(Object.keys(replaced)).toEqual(
+    expect.arrayContaining(["useThread markRead", "useTyping sendTyping", "useRooms mentions", "useRoomsSearch more"]),
+  );
+  expect(Object.entries(replaced).filter(([, times]) => times > 0)).toEqual([]);
   await window.end();
 });
 

@@ -1,5 +1,5 @@
 // A page that counts how often each hook renders its component, and does what parts.test.ts says. That test bundles it and opens it.
-import { Component, StrictMode, type ReactNode } from "react";
+import { Component, StrictMode, useEffect, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import {
   ParleyProvider,
@@ -7,14 +7,20 @@ import {
   useConnection,
   useMe,
   useMessages,
+  useModeration,
   usePresence,
+  useProblem,
   useReaders,
   useRoom,
   useRoomEvent,
   useRoomState,
   useRooms,
+  useRoomsSearch,
+  useSend,
+  useThread,
   useTyping,
   useUnread,
+  useUploads,
   type RoomHandle,
 } from "parley-rooms/react";
 
@@ -22,6 +28,8 @@ interface Page {
   /** How often each component rendered. */
   readonly renders: Record<string, number>;
   readonly heard: string[];
+  /** By its hook and name: how often a function was another one after a render. */
+  readonly replaced: Record<string, number>;
   /** The rooms that components got, by a name that the test gave. */
   readonly rooms: Record<string, RoomHandle>;
   show(scene: keyof typeof SCENES, props?: SceneProps): void;
@@ -31,10 +39,12 @@ interface Page {
 interface SceneProps {
   readonly room?: string;
   readonly token?: string;
+  readonly thread?: string;
 }
 
 const renders: Page["renders"] = {};
 const heard: string[] = [];
+const replaced: Page["replaced"] = {};
 const rooms: Page["rooms"] = {};
 
 function Counted({ name, value }: { readonly name: string; readonly value: unknown }) {
@@ -53,6 +63,41 @@ const Unread = () => <Counted name="unread" value={useUnread().count} />;
 const Rooms = ({ name }: { readonly name: string }) => (
   <Counted name={name} value={useRooms().rooms?.map(({ room, unread, mentions }) => `${room} ${unread} ${mentions}`)} />
 );
+const functions = new Map<string, unknown>();
+/** Notes the functions that a hook returned. */
+function useNoted(hook: string, returned: object): void {
+  useEffect(() => {
+    for (const [member, value] of Object.entries(returned)) {
+      if (typeof value !== "function") continue;
+      const name = `${hook} ${member}`;
+      replaced[name] ??= 0;
+      if (functions.has(name) && functions.get(name) !== value) replaced[name]++;
+      functions.set(name, value);
+    }
+  });
+}
+
+const Functions = ({ thread }: { readonly thread: string }) => {
+  const used = useThread(thread);
+  useNoted("useMessages", useMessages());
+  useNoted("useModeration", useModeration());
+  useNoted("usePresence", usePresence());
+  useNoted("useProblem", useProblem());
+  useNoted("useSend", useSend());
+  useNoted("useThread", used);
+  useNoted("useTyping", useTyping());
+  useNoted("useUnread", useUnread());
+  useNoted("useUploads", useUploads());
+  return <Counted name="thread" value={used.replies.map(({ content }) => content)} />;
+};
+
+const RoomsFunctions = () => {
+  const rooms = useRooms();
+  useNoted("useRooms", rooms);
+  useNoted("useRoomsSearch", useRoomsSearch());
+  return <Counted name="list" value={rooms.rooms?.map(({ room, unread }) => `${room} ${unread}`)} />;
+};
+
 /** A part that is made each time, and compared. */
 const Roles = () => {
   const roles = useRoomState(({ presence }) => presence.members.map(({ role }) => role ?? "member"), {
@@ -110,6 +155,16 @@ const SCENES = {
       <Alone name="two" room={room} token={token} />
     </>
   ),
+  /** All hooks that return functions, besides. */
+  functions: ({ room = "", token = "", thread = "" }: SceneProps) => (
+    <ParleyProvider url={location.origin} token={token} storage={null}>
+      <RoomProvider room={room}>
+        <Parts />
+        <Functions thread={thread} />
+      </RoomProvider>
+      <RoomsFunctions />
+    </ParleyProvider>
+  ),
   /** The list of rooms, twice, without a room. */
   list: ({ token = "" }: SceneProps) => (
     <ParleyProvider url={location.origin} token={token}>
@@ -141,6 +196,7 @@ let root: Root | undefined;
 const page: Page = {
   renders,
   heard,
+  replaced,
   rooms,
   show: (scene, props = {}) => {
     root ??= createRoot(document.body.appendChild(document.createElement("div")));
