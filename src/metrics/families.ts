@@ -191,7 +191,7 @@ export const HISTOGRAMS = {
 export const GAUGES = {
   build: { name: "build_info", help: "The version; the value is 1.", labels: ["version"] },
   lobbies: { name: "lobbies", help: "Lobbies." },
-  max_members: { name: "room_connections_limit", help: "MAX_MEMBERS, of a room and of each shard." },
+  max_members: { name: "room_connections_limit", help: "Connections of a room with its shards, MAX_MEMBERS for each." },
   rooms: { name: "rooms", help: "Rooms in the list: those with members or messages." },
   occupied: { name: "rooms_occupied", help: "Rooms with members." },
   members: { name: "members", help: "Members of all rooms, as last reported." },

@@ -1,4 +1,4 @@
-// The simulation of the notes: its clients, and the invariants that hold through every fault. Run by notes.test.ts.
+// The simulation of the notes: its clients, and the invariants that hold through every fault. Run by simulation.test.ts.
 import { simulation } from "parley-rooms/testing/simulation";
 import { NotesObject } from "./notes.ts";
 

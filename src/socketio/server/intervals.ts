@@ -1,4 +1,4 @@
-// Work that a namespace repeats while it has sockets. Its moments are multiples of the period, so neither lateness nor sleep moves them. Made
+// Work that a namespace repeats while it has sockets. Its moments are a period apart on a grid of the object, so neither lateness nor sleep moves them. Made
 // by namespace.ts; hub.ts calls it when the first socket comes and the last one goes.
 import type { Deadline } from "../../clock/deadlines.ts";
 
