@@ -1,5 +1,5 @@
-// Work that a namespace repeats while it has sockets. Its moments are a period apart on a grid of the object, so neither lateness nor sleep moves them. Made
-// by namespace.ts; hub.ts calls it when the first socket comes and the last one goes.
+// Work that a namespace repeats while it has sockets. Its moments are a period apart, on a grid of the object, so neither lateness nor sleep moves
+// them. Made by namespace.ts; hub.ts calls it when the first socket comes and the last one goes.
 import type { Deadline } from "../../clock/deadlines.ts";
 
 /** The object is woken so much before a run: a new instance cannot know of a moment that has passed whether the last one ran. */
