@@ -116,14 +116,14 @@ it.concurrent("the functions that hooks return stay the same while the room's st
   const window = await Window.open();
   await window.call("show", "functions", { room, token: await tokenFor("functions-ada"), thread: id });
   await window.reads("messages", '["hello"]');
-  await window.reads("list", `["${room} 0"]`);
+  await window.reads("list", `["${room} 1"]`);
   await ask(ben, "typing", { on: true });
   await window.reads("typing", '["functions-ben"]');
   await ask(ben, "chat-message", { content: "a reply", replyTo: id });
   await window.reads("thread", '["a reply"]');
   await ask(ben, "chat-message", { content: "another message" });
-  await window.reads("unread", "1");
-  await window.reads("list", `["${room} 1"]`);
+  await window.reads("messages", '["hello","a reply","another message"]');
+  await window.reads("list", `["${room} 3"]`);
   const cleo = await join(url, room, "functions-cleo");
   await window.reads("presence", "3");
   cleo.disconnect();
