@@ -1,5 +1,5 @@
 // The addresses that the server fetches for link cards (CARD-2): those of the public web. Called for the link, each redirect and the picture.
-// It judges names alone; that no name leads to an inner address is the network's part (docs/self-hosting.md, global_fetch_strictly_public).
+// It judges names alone; that no name leads to an inner address is the network's part (docs/features.md, global_fetch_strictly_public).
 
 export const ADDRESS_LENGTH_MAX = 2048;
 
