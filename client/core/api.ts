@@ -183,7 +183,7 @@ export interface Gap {
 
 /** Events of a `Room`. Any other event of the server comes as on the stock socket. */
 export interface RoomEvents extends Omit<ServerToClientEvents, "announcement" | "not-shown"> {
-  /** Each message exactly once, in the order of `seq`, beginning with the first one after `connectRoom`. */
+  /** Each message exactly once, in the order of `seq`, beginning with the first one after the first connection. */
   "chat-message": (message: Message) => void;
   /** A message of this client changed its state. */
   "message-state": (state: MessageState) => void;
@@ -224,7 +224,7 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
   readonly unsent: readonly Unsent[];
   /**
    * Posts a message as soon as there is a connection, behind those that wait already. Resolves when it is stored, rejects
-   * with a `SendError` when it finally failed. The promise may be ignored: `message-state` reports the same.
+   * with a `SendError` when it finally failed. The promise may be ignored: `message-state` reports all but `DISCARDED` and `CLOSED`.
    */
   send(content: string, options?: SendOptions): Promise<SentAnswer>;
   /**
@@ -266,7 +266,7 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
    */
   search(query: string | SearchPayload): Promise<SearchAnswer>;
   presence(): Promise<PresenceAnswer>;
-  /** Any event that has an answer. Rejects after 10 s, or when the connection breaks; nothing is queued. */
+  /** Any event that has an answer. Rejects after 10 s, or when the connection breaks; without one it waits for the next, so long at most. */
   ask<Event extends keyof SentEvents<Own>>(
     event: Event,
     payload: PayloadOf<SentEvents<Own>, Event>,

@@ -1,4 +1,4 @@
-// The ES module served at GET /client.js: everything an application may import. client.d.ts has its types, and those that events are made of.
+// The ES module served at GET /client.js: rooms, without the store. client.d.ts has its types, and those that events are made of.
 export { connectDirect } from "./direct.ts";
 export { connectRoom } from "./room.ts";
 export type * from "./api.ts";

@@ -37,7 +37,7 @@ export interface MentionsQuery {
   readonly room?: string;
 }
 
-/** Messages that mention the user, newest first. `isComplete`: all of the rooms have answered. */
+/** Messages that mention the user, newest first. `isComplete`: all of the rooms have looked through as much as the page needs. */
 export type MentionsAnswer = ApiAnswer<{ readonly messages: readonly FoundMessage[]; readonly isComplete: boolean }>;
 
 /** `before` is for a search in one room. */

@@ -1,5 +1,5 @@
-// A chat room for applications: joins connection, outbox and ordered messages. The page imports it directly, applications
-// through client.ts (/client.js).
+// A chat room for applications: joins connection, outbox and ordered messages. Applications and the pages import it through
+// client/entries/client.ts, or as /client.js (client.ts).
 import type {
   Attachment,
   HistoryAnswer,
@@ -46,7 +46,7 @@ import { transfer } from "./transfer.ts";
 
 export const QUEUE_LIMIT_DEFAULT = 50;
 
-/** @throws RangeError for an address, a room name or a `queueLimit` that is none */
+/** @throws RangeError for an address, a room name, an `authAt` or a `queueLimit` that is none */
 export function connectRoom<Own extends FeatureEvents = FeatureEvents>(place: RoomPlace & ConnectOptions): Room<Own>;
 /** @param url the chat's address, such as `https://chat.example`, or `https://example.com/chat` where it is mounted at a path */
 export function connectRoom<Own extends FeatureEvents = FeatureEvents>(

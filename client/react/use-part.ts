@@ -1,4 +1,4 @@
-// Watches a part of a room's state. All hooks call it, and applications by the name useRoomState.
+// Watches a part of a room's state. hooks.ts calls it, and applications by the name useRoomState.
 import { useRef, useSyncExternalStore } from "react";
 
 import { INITIAL } from "../store/initial-state.ts";

@@ -1,4 +1,4 @@
-// Counts replies by thread in a part of the history. The store's threads and applications call it. Pure.
+// Counts replies by thread in a part of the history. threads.ts calls it. Pure.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { THREAD_PEOPLE_MAX } from "../../src/protocol/limits.ts";
 import { threadOf } from "../../src/protocol/message.ts";

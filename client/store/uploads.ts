@@ -1,5 +1,4 @@
-// Uploads files that a message will carry: each with its progress or its own failure, until it is removed or sent. room-parts.ts owns
-// it.
+// Uploads files that a message will carry: each with its progress or its own failure, until it is removed. room-parts.ts owns it.
 import type { FilesWelcome } from "../../src/protocol/chat-events.ts";
 import type { FileError, Room, SendFailure, UploadProgress } from "../core/api.ts";
 import type { RoomStoreOptions } from "./api.ts";

@@ -1,5 +1,5 @@
 // Bundles the module of a simulation with its objects and the stock client for a thread: the platform's modules are replaced, and perhaps a
-// bug is planted. Called by ../simulate.ts.
+// bug is planted. Called by ../simulate-in-node.ts.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 

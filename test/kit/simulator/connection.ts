@@ -1,5 +1,5 @@
 // The line of one WebSocket between a client and an object: it keeps the order of frames, is slow, and breaks with or without notice.
-// network.ts ties it to its client, object-host.ts to its object.
+// network.ts ties it to its client, object-context.ts to its object.
 import type { Chance } from "./chance.ts";
 import type { ClientWebSocket } from "./client-web-socket.ts";
 import type { ObjectHost } from "./object-host.ts";

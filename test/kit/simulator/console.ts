@@ -1,5 +1,5 @@
 // The console of a thread: a line that the code under test writes with `console.error` is a problem, unless a fault of the plan caused it. Nothing
-// is printed but with --trace. Installed by install.ts.
+// is printed without the option `trace`. Installed by install.ts.
 import { isTracing } from "./trace.ts";
 
 let listener: ((line: string) => void) | undefined;

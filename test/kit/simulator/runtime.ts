@@ -1,5 +1,5 @@
 // Virtual time, randomness and I/O in place of a thread's own: all that objects, Worker and clients take from their runtime comes from the world
-// that is running. Called once in each thread, by thread.ts.
+// that is running. Called once in each thread, by install.ts.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { webcrypto } from "node:crypto";
 import process from "node:process";

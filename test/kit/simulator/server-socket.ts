@@ -1,4 +1,4 @@
-// A WebSocket as an object holds it. Made with its connection (connection.ts), accepted by object-host.ts.
+// A WebSocket as an object holds it. Made with its connection (connection.ts), accepted by object-context.ts.
 import { deserialize, serialize } from "node:v8";
 
 import type { Connection } from "./connection.ts";

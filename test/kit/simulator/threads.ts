@@ -1,5 +1,5 @@
 // A thread with a simulation in it. It is a thread of its own because a simulation replaces clock, timers and randomness of all code around
-// it. Started by ../simulate.ts.
+// it. Started by ../simulate-in-node.ts.
 import { Worker } from "node:worker_threads";
 
 import { textOf } from "./planned.ts";

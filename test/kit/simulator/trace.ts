@@ -1,4 +1,4 @@
-// Prints the steps of one run (`--seed N --trace`).
+// Prints the events of a run (option `trace`).
 import { workerData } from "node:worker_threads";
 
 export const isTracing = (workerData as { readonly trace?: boolean } | null)?.trace === true;
