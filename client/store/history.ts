@@ -50,7 +50,7 @@ export class History {
   /** The timeline has all changes of messages up to this revision (MSG-6). */
   #rev: number | undefined;
   #isCatchingUp = false;
-  /** Messages that are quoted and not loaded themselves; `null` for deleted ones, `undefined` while they are asked for. */
+  /** Messages that are quoted and not loaded themselves; `null` for dropped ones, `undefined` while they are asked for. */
   readonly #quotes = new Map<string, Message | null | undefined>();
 
   constructor(ports: HistoryPorts) {
@@ -196,9 +196,9 @@ export class History {
   /** A quoted message: `null` if it is deleted, `undefined` until it is known. */
   quoted(id: string): Message | null | undefined {
     const loaded = this.#ports.timeline.find(id) ?? this.kept.find((message) => message.id === id);
-    if (loaded) return loaded;
-    if (!this.#quotes.has(id)) void this.#fetchQuoted(id);
-    return this.#quotes.get(id);
+    if (!loaded && !this.#quotes.has(id)) void this.#fetchQuoted(id);
+    const message = loaded ?? this.#quotes.get(id);
+    return message?.deleted ? null : message;
   }
 
   async #fetchQuoted(id: string): Promise<void> {

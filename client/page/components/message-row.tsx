@@ -129,7 +129,7 @@ function Time({ at, text, class: place }: TimeProps) {
 
 function Quote({ view, id }: ViewProps & { readonly id: string }) {
   const quoted = view.store.quoted(id);
-  if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : t("Deleted message")}</p>;
+  if (!quoted) return <p class="quote gone">{quoted === undefined ? "…" : t("Deleted message")}</p>;
   return (
     <button
       type="button"

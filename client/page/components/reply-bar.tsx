@@ -31,13 +31,12 @@ export function ReplyBar({ view, composing }: Pick<WritingProps, "view" | "compo
     );
   if (replyTo === undefined) return null;
   const quoted = view.store.quoted(replyTo);
-  const isGone = quoted === null || quoted?.deleted === true;
   return (
     <div class="about" data-testid="about">
       <p>
         <span>
           {writing.isEditWaiting && `${t("Your edit waits")} · `}
-          {isGone
+          {quoted === null
             ? t("Replying to a message that was deleted")
             : tx("Replying to {name}", { name: <bdi class="author">{quoted && bare(quoted.name)}</bdi> })}
         </span>{" "}

@@ -211,8 +211,7 @@ export class RoomView {
    * up here each time, so that nothing that is open, announced or found keeps words that somebody edited or deleted.
    */
   messageOf(id: string): Message | null | undefined {
-    const message = this.store.quoted(id);
-    return message?.deleted ? null : message;
+    return this.store.quoted(id);
   }
 
   /** The words of a message for people, or the names of its files; empty for a deleted one. */

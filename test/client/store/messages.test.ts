@@ -232,6 +232,18 @@ it("fetches a quoted message that is not loaded, once", async () => {
   expect([ada.quoted(first.id)?.content, heard]).toEqual(["ben 1", 1]);
 });
 
+it("a quoted message that was deleted is `null`, whether it is loaded, or the room is asked for it", async () => {
+  const ada = await world.enter("ada");
+  const { id } = await hear(ada, "regretted");
+  await answered(ada.remove(id));
+  expect(ada.quoted(id)).toBe(null);
+  await world.post("ben", 60);
+  const cleo = await world.enter("cleo");
+  expect(cleo.quoted(id)).toBe(undefined);
+  await world.pass(100);
+  expect(cleo.quoted(id)).toBe(null);
+});
+
 it("a deleted room begins empty, with the unsent messages, and what changes in it later is fetched, too", async () => {
   const ada = await world.enter("ada");
   const { id } = await hear(ada, "old");
