@@ -30,8 +30,8 @@ interface Author {
   readonly name: string;
 }
 
-/** Items are the same objects as long as their messages are. */
-const items = new WeakMap<object, MessageItem>();
+/** Items are the same objects as long as their messages and the user are. */
+const items = new WeakMap<object, Author & { readonly item: MessageItem }>();
 
 /** In the order in which they are shown. */
 export function itemsOf({ stored, outgoing, isOpening, hasLater }: MessagesState, me: Author): MessageItem[] {
@@ -42,10 +42,10 @@ export function itemsOf({ stored, outgoing, isOpening, hasLater }: MessagesState
 
 function itemOf<Given extends object>(given: Given, me: Author, make: (given: Given, me: Author) => MessageItem) {
   const known = items.get(given);
-  if (known) return known;
-  const made = make(given, me);
-  items.set(given, made);
-  return made;
+  if (known?.user === me.user && known.name === me.name) return known.item;
+  const item = make(given, me);
+  items.set(given, { user: me.user, name: me.name, item });
+  return item;
 }
 
 function storedItem(message: Message, { user }: Author): StoredItem {

@@ -91,6 +91,22 @@ it("calls the newest token function, and asks the newest `inherit`", async () =>
   release();
 });
 
+it("messages written before the connection have their author once the room has told who that is", async () => {
+  await world.room.ask("slow-mode", { user: "mia", role: "moderator" }, { seconds: 30 });
+  await world.post("ada", 1);
+  const room = roomsOf("ada").get(ROOM);
+  const release = room.hold();
+  void room.send("held");
+  void room.send("behind it");
+  expect(items(room)).toMatchObject([{ sender: "" }, { sender: "" }]);
+  await world.pass(200);
+  expect(items(room).slice(1)).toMatchObject([
+    { content: "held", state: "queued", sender: "ada", name: "ada" },
+    { content: "behind it", state: "queued", sender: "ada", name: "ada" },
+  ]);
+  release();
+});
+
 it("a message keeps its key from its sending to its storing, and its object while nothing in it changes", async () => {
   const room = roomsOf("ada").get(ROOM);
   const release = room.hold();
