@@ -54,7 +54,8 @@ export class SharedRooms {
 
   /** The same one for the same name. Connects nothing. */
   get(name: string): SharedRoom {
-    const open = (): RoomStore => createRoomStore(this.#connect(name), this.options);
+    const previewOf = async (file: File): Promise<Blob | undefined> => this.options.previewOf?.(file);
+    const open = (): RoomStore => createRoomStore(this.#connect(name), { ...this.options, previewOf });
     return this.#rooms.get(name, () => new SharedRoom(open, this.options.clock));
   }
 

@@ -1,10 +1,11 @@
 // Tests rooms that several holders share, against the real chat core in memory.
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import type { MessageItem } from "../../../client/store/message-items.ts";
 import { itemsOf } from "../../../client/store/message-items.ts";
-import { SharedRooms, type RoomHandle } from "../../../client/store/shared-rooms.ts";
+import { SharedRooms, type RoomHandle, type RoomOptions } from "../../../client/store/shared-rooms.ts";
 import { ROOM } from "../../host/chat-room.ts";
+import { FileRoom } from "../../host/file-room.ts";
 import { useStoredRoom } from "../../host/stored-room.ts";
 
 const world = useStoredRoom();
@@ -88,6 +89,26 @@ it("calls the newest token function, and asks the newest `inherit`", async () =>
   await world.down();
   await world.up();
   expect([...new Set(asked)]).toEqual(["first", "second"]);
+  release();
+});
+
+it("asks the newest `previewOf` for the picture of a file", async () => {
+  world.room = new FileRoom();
+  vi.spyOn(globalThis, "fetch").mockRejectedValue(new TypeError("no network"));
+  const asked: string[] = [];
+  const optionsOf = (name: string): RoomOptions => ({
+    token: world.room.token("ada"),
+    storage: null,
+    previewOf: async () => void asked.push(name),
+  });
+  const rooms = new SharedRooms(BASE, optionsOf("first"));
+  const room = rooms.get(ROOM);
+  const release = room.hold();
+  await world.pass(100);
+  rooms.options = optionsOf("second");
+  room.addFiles([new File(["x"], "notes")]);
+  await world.pass(100);
+  expect(asked).toEqual(["second"]);
   release();
 });
 
