@@ -58,7 +58,8 @@ type PlaceActions =
 export function useMessages(given?: RoomHandle): Messages {
   const room = useGivenRoom(given, "useMessages");
   const state = usePart(room, ({ messages }) => messages);
-  const me = usePart(room, ({ me }) => me);
+  const user = usePart(room, ({ me }) => me.user);
+  const name = usePart(room, ({ me }) => me.name);
   const actions = useMemo(
     (): Pick<RoomHandle, PlaceActions> => ({
       loadEarlier: () => room.loadEarlier(),
@@ -75,8 +76,8 @@ export function useMessages(given?: RoomHandle): Messages {
   );
   return useMemo(() => {
     const { stored: _stored, outgoing: _outgoing, ...rest } = state;
-    return { ...rest, ...actions, messages: itemsOf(state, me) };
-  }, [state, me, actions]);
+    return { ...rest, ...actions, messages: itemsOf(state, { user, name }) };
+  }, [state, user, name, actions]);
 }
 
 export interface Send extends Pick<RoomHandle, "send" | "retry" | "discard">, Pick<Me, "blocked" | "hold"> {

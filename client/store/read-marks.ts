@@ -10,7 +10,8 @@ export class ReadMarks {
   }
 
   set({ user, seq }: ReadMark): void {
-    this.#marks.set(user, Math.max(seq, this.#marks.get(user) ?? 0));
+    if (seq <= (this.#marks.get(user) ?? -1)) return;
+    this.#marks.set(user, seq);
     this.#state = undefined;
   }
 

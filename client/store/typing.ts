@@ -8,7 +8,7 @@ export class Typing {
   count = 0;
 
   replace(typists: readonly Typist[], count = 0): void {
-    this.state = typists;
+    if (this.state.length + typists.length > 0) this.state = typists;
     this.count = count;
   }
 

@@ -26,6 +26,20 @@ describe("snapshots", () => {
     expect(changed).toEqual(["messages", "reading"]);
   });
 
+  it("keep the parts in which a lost connection and the next one change nothing", async () => {
+    await world.post("ben", 1);
+    const ada = await world.enter("ada");
+    ada.markRead();
+    await world.pass(2000);
+    const { typing, readMarks } = ada.getSnapshot();
+    expect(readMarks.get("ada")).toBe(1);
+    await world.down();
+    expect(ada.getSnapshot().typing).toBe(typing);
+    await world.up();
+    expect(ada.getSnapshot().typing).toBe(typing);
+    expect(ada.getSnapshot().readMarks).toBe(readMarks);
+  });
+
   it("never change once they were handed out", async () => {
     const [ada, ben] = [await world.enter("ada"), await world.enter("ben")];
     const kept: Array<readonly [state: RoomState, text: string]> = [];
