@@ -18,8 +18,8 @@ const FINAL = new Set(["INVALID_PAYLOAD", "FORBIDDEN", "NOT_FOUND"]);
 interface LinkCardsPorts {
   readonly room: Pick<Room, "linkCard">;
   readonly clock: Clock;
-  /** Whether the server has link cards. */
-  readonly isOn: () => boolean;
+  /** Whether the server has link cards; `undefined` before the welcome. */
+  readonly isOn: () => boolean | undefined;
   readonly changed: () => void;
 }
 
@@ -35,7 +35,8 @@ export class LinkCards {
 
   /** @returns `null` for an address without a card, `undefined` until it is known */
   of(url: string): LinkCard | null | undefined {
-    if (!this.#ports.isOn()) return null;
+    const isOn = this.#ports.isOn();
+    if (!isOn) return isOn === undefined ? undefined : null;
     if (!this.#cards.has(url)) {
       this.#cards.set(url, undefined);
       this.#waiting.push(url);

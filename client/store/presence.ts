@@ -70,7 +70,7 @@ export class Roster {
     return (this.#state ??= {
       count: this.#count,
       members: sorted(this.#people.values()),
-      isComplete: this.#people.size >= this.#count,
+      isComplete: this.#count > 0 && this.#people.size >= this.#count,
     });
   }
 

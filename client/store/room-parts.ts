@@ -70,7 +70,7 @@ export class RoomParts {
     this.reading = new Reading({ ...shared, signals, history, opensAtUnread, failed: failing("jump") });
     const rules = (): Welcome["files"] | null => (this.#welcome ? this.#welcome.files : null);
     this.uploads = new Uploads({ upload: (file, options) => room.upload(file, options), previewOf, rules, changed });
-    this.linkCards = new LinkCards({ ...shared, isOn: () => this.#welcome?.linkCards === true });
+    this.linkCards = new LinkCards({ ...shared, isOn: () => this.#welcome && this.#welcome.linkCards === true });
     const know = (messages: readonly Message[]): void => history.know(messages);
     this.threads = new Threads({ ...shared, know, isOn: () => this.#welcome?.threads === true });
     this.#listen(room, failing("room"));

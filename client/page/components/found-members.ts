@@ -10,7 +10,7 @@ const FIND_PAUSE_MS = 250;
 /** Members by a part of their name, from a room that has not listed all of them; `undefined` where the list itself is enough. */
 export function useFound({ store, state }: RoomView, name: string): readonly Person[] | undefined {
   const [found, setFound] = useState<readonly Person[]>();
-  const isAsked = name !== "" && !state.presence.isComplete;
+  const isAsked = name !== "" && state.welcome !== undefined && !state.presence.isComplete;
   useEffect(() => {
     if (!isAsked) return setFound(undefined);
     let isOver = false;

@@ -24,7 +24,7 @@ export function MemberList({ store, view }: ChatProps) {
   const more = find.trim() === "" ? count - members.length : 0;
   return (
     <SidePanel store={store} title={count === 0 ? t("Members") : `${t("Members")} · ${numberText(count)}`}>
-      {(count > FIND_FROM || !isComplete) && (
+      {(count > FIND_FROM || (view.state.welcome && !isComplete)) && (
         <form class="search-form" role="search" onSubmit={submitting(() => {})}>
           <SearchField label={t("Find a member")} testId="member-find" value={find} onText={setFind} />
         </form>

@@ -26,6 +26,12 @@ describe("snapshots", () => {
     expect(changed).toEqual(["messages", "reading"]);
   });
 
+  it("begin with a list of members that is not complete", () => {
+    const store = createRoomStore(world.connect("ada"));
+    expect(store.getSnapshot().presence).toEqual({ count: 0, members: [], isComplete: false });
+    store.close();
+  });
+
   it("keep the parts in which a lost connection and the next one change nothing", async () => {
     await world.post("ben", 1);
     const ada = await world.enter("ada");
@@ -153,6 +159,14 @@ describe("people", () => {
     ada.typing(false);
     expect(ask.mock.calls.filter(([event]) => event === "typing")).toHaveLength(3);
   });
+});
+
+it("a link card is not known before the welcome, which tells whether there are any", async () => {
+  const store = createRoomStore(world.connect("ada"));
+  expect(store.linkCard("https://news.example.org/")).toBe(undefined);
+  await world.pass(100);
+  expect(store.linkCard("https://news.example.org/")).toBe(null);
+  store.close();
 });
 
 describe("the user's rights", () => {
