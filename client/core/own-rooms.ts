@@ -196,9 +196,13 @@ class Follower implements OwnRooms {
     }
   }
 
-  #take(news: News): void {
-    this.#news = news;
-    for (const listener of this.#listeners) listener();
+  /** An answer also comes where nothing has changed, from this tab or another one. */
+  #take({ rooms, version }: News): void {
+    const known = this.#news?.rooms;
+    // Not all that changes in a room makes another version.
+    const isNew = JSON.stringify(rooms) !== JSON.stringify(known);
+    this.#news = { rooms: isNew ? rooms : known!, version };
+    if (isNew) for (const listener of this.#listeners) listener();
   }
 
   async #token(refused?: RefusalCode): Promise<string> {

@@ -1,0 +1,52 @@
+// Tests the list of the user's own rooms that an application follows, outside of a browser, whose server the test plays.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { followRooms, type OwnRooms } from "../../../client/core/own-rooms.ts";
+
+const WAIT_MS = 25_000;
+
+/** What the server answers, whoever asks. */
+let answer: object;
+let asked: URL[];
+let own: OwnRooms;
+let told: number;
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  [asked, told] = [[], 0];
+  answer = { rooms: [{ room: "tea", unread: 1, lastActivity: 1 }], version: "1" };
+  vi.stubGlobal("fetch", async (address: string) => {
+    const url = new URL(address);
+    asked.push(url);
+    const waitMs = Number(url.searchParams.get("wait")) * 1000;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return Response.json({ ok: true, ...answer });
+  });
+  own = followRooms("http://chat.example", { token: "token" });
+  own.subscribe(() => void told++);
+  await vi.advanceTimersByTimeAsync(0);
+});
+afterEach(() => {
+  own.close();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+describe("the list", () => {
+  it("stays the same, and no listener is called, while the server answers that nothing has changed", async () => {
+    const before = own.getSnapshot();
+    expect([before, told]).toEqual([[{ room: "tea", unread: 1, lastActivity: 1 }], 1]);
+    answer = { ...answer, version: "2" };
+    await vi.advanceTimersByTimeAsync(4 * WAIT_MS);
+    expect(asked.at(-1)!.searchParams.get("since")).toBe("2");
+    expect(own.getSnapshot()).toBe(before);
+    expect(told).toBe(1);
+  });
+
+  it("is another one once a room has changed, also where the version has not", async () => {
+    const rooms = [{ room: "tea", unread: 1, lastActivity: 2 }];
+    answer = { ...answer, rooms };
+    await vi.advanceTimersByTimeAsync(2 * WAIT_MS);
+    expect([own.getSnapshot(), told]).toEqual([rooms, 2]);
+  });
+});
