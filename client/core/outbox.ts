@@ -94,10 +94,14 @@ export class Outbox {
     return this.#sending !== clientMsgId && this.#messages.remove(clientMsgId) !== undefined;
   }
 
-  /** Fails all waiting messages: the room has refused this user for good. */
+  /** Fails all waiting messages. Later ones are sent, if the connection stands. */
   giveUp(failure: SendFailure): void {
-    this.#isOpen = false;
+    const wasPumping = this.#isPumping;
+    // None of them goes out while those before it fail.
+    this.#isPumping = true;
     for (const clientMsgId of this.#messages.queue.keys()) this.#fail(clientMsgId, failure);
+    this.#isPumping = wasPumping;
+    this.#pump();
   }
 
   /** The token names the user of the next connection: messages written until then are theirs. */

@@ -147,6 +147,16 @@ describe("a message that the room cannot take", () => {
   });
 });
 
+it("messages that are given up while there is a connection fail, none of them goes out any more, and later ones are sent", async () => {
+  const given = ["one", "two"].map((content) => room.send(content).catch(({ code }) => code as string));
+  await turn();
+  room.giveUp({ code: "STALE", message: "Not any more." });
+  expect(await Promise.all(given)).toEqual(["STALE", "STALE"]);
+  void room.send("three");
+  await turn();
+  expect(posts().map((frame) => /"content":"(\w+)"/.exec(frame)?.[1])).toEqual(["one", "three"]);
+});
+
 describe("a room that was closed", () => {
   it("refuses further messages with an error", async () => {
     room.close();
