@@ -29,7 +29,7 @@ interface ConnectionOptions {
   readonly token: Token | undefined;
   readonly authAt: AuthAt;
   readonly changed: (connection: Connection) => void;
-  /** Called with the token of each attempt. */
+  /** Called with the token of each attempt, and with each that the room takes over the connection. */
   readonly dialling: (token: string) => void;
 }
 
@@ -121,7 +121,8 @@ export class RoomConnection {
       const token = await this.#inTime(makeToken("TOKEN_EXPIRED"));
       if (!isSame()) return;
       const answer = await ask(this.socket, "refresh-token", { token });
-      if (!("error" in answer) || answer.error.code !== "UNAVAILABLE") return;
+      if ("ok" in answer) this.#options.dialling(token);
+      if ("ok" in answer || answer.error.code !== "UNAVAILABLE") return;
       // The room could not check the token now. It may be able to before the old one ends.
       const waitMs = retryDelayMs(0, Math.random(), readRetryAfterMs(answer.error.retryAfterMs));
       systemClock.after(waitMs, () => isSame() && void this.#refresh());

@@ -44,7 +44,7 @@ export interface Me {
   /** Empty before the first welcome, as is `name`. */
   readonly user: string;
   readonly name: string;
-  /** The role that counts in this room. */
+  /** The role that counts in this room, as its newest welcome, grant or revocation says. */
   readonly role: Role;
   readonly isModerator: boolean;
   /** Why nothing can be written here. */

@@ -197,6 +197,24 @@ describe("a token that is about to end", () => {
     expect([dialled.count, room.connection]).toEqual([1, { state: "connected" }]);
   });
 
+  it.each([
+    ["counts from the room's answer on: `tokenRole` has its role", { ok: true, exp: 1 }, "moderator"],
+    ["counts for nothing where the room refuses it", { error: { code: "UNAUTHORIZED", message: "No." } }, "member"],
+  ])("is replaced by another one that %s", async (_what, answer, role) => {
+    const tokenOf = (claims: object): string => `x.${btoa(JSON.stringify({ sub: "ada", ...claims }))}.x`;
+    const token = vi.fn(() => tokenOf({ role: "moderator" })).mockReturnValueOnce(tokenOf({}));
+    const other = connectRoom("http://chat.example", "general", { token });
+    await dialled.accept();
+    expiring();
+    await turn();
+    expect(other.tokenRole).toBe("member");
+    const [, id] = /^42(\d+)/.exec(refreshes().at(-1)!)!;
+    dialled.line.receive(`43${id}${JSON.stringify([answer])}`);
+    await turn();
+    expect(other.tokenRole).toBe(role);
+    other.close();
+  });
+
   it("stays where there is none but this one, or none can be had", async () => {
     const signedOut = vi.fn<() => Promise<string>>().mockRejectedValue(new Error("signed out"));
     for (const token of ["fixed", signedOut.mockResolvedValueOnce("first")]) {
