@@ -145,14 +145,17 @@ export class RoomConnection {
 
   /** The token, unless it takes too long. */
   async #inTime(token: Promise<string> | string): Promise<string> {
+    // Of this call: a refresh may end while an attempt waits.
+    let stop = (): void => {};
     const late = new Promise<never>((_resolve, reject) => {
       const giveUp = (): void => reject(new Error("the token function did not answer"));
-      this.#stopWaitingForToken = systemClock.after(TOKEN_TIMEOUT_MS, giveUp);
+      stop = systemClock.after(TOKEN_TIMEOUT_MS, giveUp);
     });
+    this.#stopWaitingForToken = stop;
     try {
       return await Promise.race([token, late]);
     } finally {
-      this.#stopWaitingForToken();
+      stop();
     }
   }
 

@@ -262,6 +262,23 @@ describe("a token that is about to end", () => {
     expect(before.sent.map(String).filter((frame) => frame.includes("refresh-token"))).toEqual([]);
     other.close();
   });
+
+  it("is replaced too late, after the connection has ended: the next attempt waits 30 s for its own token all the same, and no longer", async () => {
+    const answers: Array<(token: string) => void> = [];
+    const token = (): Promise<string> => new Promise((resolve) => void answers.push(resolve));
+    const other = connectRoom("http://chat.example", "general", { token });
+    answers[0]!("first");
+    await dialled.accept();
+    expiring();
+    await turn();
+    dialled.line.onclose!({ code: 1006, reason: "" });
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([answers.length, other.connection.state]).toEqual([3, "connecting"]);
+    answers[1]!("late");
+    await vi.advanceTimersByTimeAsync(35_000);
+    expect([answers.length, other.connection.state]).toEqual([4, "connecting"]);
+    other.close();
+  });
 });
 
 describe("an end of the connection", () => {
