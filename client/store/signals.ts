@@ -35,7 +35,7 @@ export class Signals {
   typing(on: boolean): void {
     const nowMs = this.#clock.now();
     const isSaid = nowMs - this.#typingSaidAtMs < TYPING_AGAIN_MS;
-    if (on === isSaid || (!on && this.#typingSaidAtMs === 0)) return;
+    if (on ? isSaid : !this.isTyping || this.#typingSaidAtMs === 0) return;
     this.#typingSaidAtMs = on ? nowMs : 0;
     this.#say("typing", { on });
   }

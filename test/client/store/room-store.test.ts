@@ -147,6 +147,22 @@ describe("people", () => {
     expect(typists(ben)).toEqual([]);
   });
 
+  it("who empty the field are there no more, also three seconds after the last key that the room heard of", async () => {
+    const [ada, ben] = [await world.enter("ada"), await world.enter("ben")];
+    ada.typing(true);
+    await world.pass(3500);
+    expect(typists(ben)).toEqual(["ada"]);
+    ada.typing(false);
+    await world.pass(100);
+    expect(typists(ben)).toEqual([]);
+    const ask = vi.spyOn(ada.room, "ask");
+    ada.typing(true);
+    await world.pass(5000);
+    // The room has ended it by itself.
+    ada.typing(false);
+    expect(ask.mock.calls).toEqual([["typing", { on: true }]]);
+  });
+
   it("one's own keys reach the room every three seconds", async () => {
     const ada = await world.enter("ada");
     const ask = vi.spyOn(ada.room, "ask");
