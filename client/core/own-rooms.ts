@@ -120,8 +120,7 @@ class Follower implements OwnRooms {
   };
 
   mentions(query: MentionsQuery = {}): Promise<MentionsAnswer> {
-    const given = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, `${value}`]));
-    return this.#ask(`mentions?${given}`, this.#life.signal);
+    return this.#ask(`mentions?${paramsOf(query)}`, this.#life.signal);
   }
 
   async *search({ rooms, signal: given, ...sought }: RoomsQuery): AsyncGenerator<FoundIn> {
@@ -129,8 +128,7 @@ class Follower implements OwnRooms {
     const left = [...(rooms ?? (await this.#newest(signal)))];
     while (left.length > 0 && !signal.aborted) {
       const asked = left.splice(0, ASKED_AT_ONCE);
-      const query = new URLSearchParams({ rooms: asked.join(",") });
-      for (const [name, value] of Object.entries(sought)) if (value !== undefined) query.set(name, String(value));
+      const query = paramsOf({ rooms: asked.join(","), ...sought });
       const answer = await this.#ask<{ readonly rooms: readonly FoundIn[] }>(`search?${query}`, signal);
       if (signal.aborted) return;
       // What refuses one call refuses the next one, too.
@@ -217,6 +215,13 @@ class Follower implements OwnRooms {
     const asked = callApi<Good>(this.#base, path, { token: (refused) => this.#token(refused), signal });
     return asked.catch(() => ({ error: { code: "NO_ANSWER", message: "There is no token." } }));
   }
+}
+
+/** Without what is undefined. */
+function paramsOf(query: object): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
+  return params;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

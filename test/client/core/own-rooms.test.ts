@@ -1,7 +1,7 @@
 // Tests the list of the user's own rooms that an application follows, outside of a browser, whose server the test plays.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { followRooms, type OwnRooms } from "../../../client/core/own-rooms.ts";
+import { followRooms, type MentionsQuery, type OwnRooms } from "../../../client/core/own-rooms.ts";
 
 const WAIT_MS = 25_000;
 
@@ -49,4 +49,14 @@ describe("the list", () => {
     await vi.advanceTimersByTimeAsync(2 * WAIT_MS);
     expect([own.getSnapshot(), told]).toEqual([rooms, 2]);
   });
+});
+
+it("mentions: a part of the query that is undefined is not sent, as if it were absent", async () => {
+  const query: { readonly [Part in keyof MentionsQuery]: MentionsQuery[Part] | undefined } = {
+    room: undefined,
+    limit: 5,
+  };
+  void own.mentions(query as MentionsQuery);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([asked.at(-1)!.pathname, asked.at(-1)!.search]).toEqual(["/api/mentions", "?limit=5"]);
 });
