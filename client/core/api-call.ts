@@ -12,9 +12,9 @@ interface ApiRequest {
 }
 
 /**
- * Asks again with another token where the first one is refused.
+ * Asks again with another token where the first one is refused. Never rejects: `NO_ANSWER` stands for what the token function throws, and for
+ * the end of the signal, too.
  * @param path behind `/api/`
- * @throws what the token function throws, and the reason of the signal
  */
 export async function callApi<Good extends object>(
   base: string,
@@ -32,8 +32,10 @@ async function ask<Good extends object>(
   { token, body, signal }: ApiRequest,
   refused?: TokenCode,
 ): Promise<ApiAnswer<Good>> {
-  const bearer = typeof token === "function" ? await token(refused) : token;
+  let unreached: string | undefined;
   try {
+    const bearer = typeof token === "function" ? await token(refused) : token;
+    unreached = "The server could not be reached.";
     const response = await fetch(address, {
       headers: {
         ...(bearer && { authorization: `Bearer ${bearer}` }),
@@ -45,8 +47,7 @@ async function ask<Good extends object>(
     const answer = (await response.json().catch(() => ({}))) as Partial<ApiAnswer<Good>>;
     if ((response.ok && "ok" in answer) || "error" in answer) return answer as ApiAnswer<Good>;
     return { error: { code: "INTERNAL", message: `The server answered ${response.status}.` } };
-  } catch {
-    signal?.throwIfAborted();
-    return { error: { code: "NO_ANSWER", message: "The server could not be reached." } };
+  } catch (error) {
+    return { error: { code: "NO_ANSWER", message: unreached ?? `There is no token: ${String(error)}` } };
   }
 }

@@ -210,10 +210,8 @@ class Follower implements OwnRooms {
     return now;
   }
 
-  /** The lists stay as they were where no token is to be had. */
   #ask<Good extends object>(path: string, signal: AbortSignal): Promise<ApiAnswer<Good>> {
-    const asked = callApi<Good>(this.#base, path, { token: (refused) => this.#token(refused), signal });
-    return asked.catch(() => ({ error: { code: "NO_ANSWER", message: "There is no token." } }));
+    return callApi<Good>(this.#base, path, { token: (refused) => this.#token(refused), signal });
   }
 }
 

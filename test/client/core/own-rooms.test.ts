@@ -60,3 +60,23 @@ it("mentions: a part of the query that is undefined is not sent, as if it were a
   await vi.advanceTimersByTimeAsync(0);
   expect([asked.at(-1)!.pathname, asked.at(-1)!.search]).toEqual(["/api/mentions", "?limit=5"]);
 });
+
+it("where no token is to be had, mentions have an error and no list comes, until there is one", async () => {
+  const token = vi
+    .fn(() => "token")
+    .mockImplementationOnce(signedOut)
+    .mockImplementationOnce(signedOut);
+  const other = followRooms("http://chat.example", { token });
+  const mentions = await other.mentions();
+  expect([mentions, other.getSnapshot()]).toEqual([
+    { error: { code: "NO_ANSWER", message: "There is no token: Error: signed out" } },
+    undefined,
+  ]);
+  await vi.advanceTimersByTimeAsync(6000);
+  expect(other.getSnapshot()).toHaveLength(1);
+  other.close();
+});
+
+function signedOut(): never {
+  throw new Error("signed out");
+}
