@@ -66,7 +66,7 @@ function band({ name }: NonNullable<Chart["span"]>, left: number, right: number)
   return `<rect class="span" ${box}/><text class="axis" x="${(left + 5).toFixed(1)}" y="${TOP + 12}">${escapeHtml(name)}</text>`;
 }
 
-/** Multiples of a round number between the two, as many as `count` or a few less. */
+/** Multiples of a round number between the two, at most one more than `count`. */
 export function roundTicks(from: number, to: number, count: number): Array<[x: number, label: string]> {
   const step = niceCeiling((to - from) / count);
   const ticks: Array<[number, string]> = [];

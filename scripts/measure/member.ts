@@ -1,4 +1,5 @@
-// The interface of a run's members, for each kind of client, and of the tally to which they report (tally.ts). Called by all files of this folder.
+// The interface of a run's members, for each kind of client, and of the tally to which they report (tally.ts). Called by both,
+// crowd.ts, history.ts and run.ts.
 
 /** Who a member is, and how it connects. */
 export interface Seat {

@@ -9,7 +9,7 @@ export * from "../../src/index.ts";
 
 /**
  * An entry that requests reach without Miniflare's routers in front of it: each of those is a JavaScript hop that an
- * open WebSocket keeps in memory for as long as it lives (docs/self-hosting.md).
+ * open WebSocket keeps in memory for as long as it lives (docs/decisions/platform.md).
  */
 export const direct = {
   async fetch(request, env, ctx) {

@@ -1,5 +1,5 @@
-// Serves the production bundle in workerd, with settings from the environment or .dev.vars. Called by self-host.ts, and by a server of the
-// bench; keep-release.ts and tests build their deployments with it.
+// Serves the production bundle in workerd, with settings from the environment or .dev.vars. Called by self-host.ts; keep-release.ts
+// and tests build their deployments with it.
 import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import path from "node:path";

@@ -42,7 +42,7 @@ export async function runWranglerDev({ port, readyPath, stateDir, logLevel, args
   console.log(`Ready on http://${DEV_HOST}:${port}`);
 }
 
-/** Ends when its first child process ends, and ends the others. */
+/** This process ends with wrangler, and ends it when it is asked to stop. */
 function stopWith(wrangler: ChildProcess): void {
   const stop = (): void => {
     wrangler.kill("SIGTERM");

@@ -163,7 +163,7 @@ export class AdminStore {
     await this.refresh();
   }
 
-  /** Loads the list again. It wakes no room. */
+  /** Loads the list again, which wakes no room. Asks rooms with new reports for them. */
   async refresh(): Promise<void> {
     const { sort } = this;
     if (this.route.view === "reports") void this.reports.refresh();

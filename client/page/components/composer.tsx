@@ -1,5 +1,5 @@
 // The field for a new message: Enter sends and Shift+Enter begins a line; on a touch screen Enter begins a line. The room's drafts
-// keep the text until it is sent. The app draws one for each room.
+// keep the text until it is sent. The app and the panel of a thread draw it.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { MESSAGE_FILES_MAX, normalContent, type Attachment } from "parley-rooms/client";
 

@@ -177,7 +177,7 @@ export function EmojiPicker({ store, view }: ChatProps) {
   );
 }
 
-/** All of them after those that the reader takes often, or those that a search finds. */
+/** All of them after those that the reader took last, or those that a search finds. */
 function groupsOf(data: EmojiData | undefined, often: readonly string[], query: string): Groups {
   if (query !== "") return data ? [{ name: phrase("Found"), emoji: data.findEmoji(query) }] : [];
   const known = data?.groups.flat();

@@ -1,5 +1,5 @@
-// Rules for events of keys and fields. Two are kept once at the root, so that no handler has to know them: the entries of the chat
-// page, the operator page and the embed install those. Dialogs and popovers keep Escape. The composer asks what Enter does.
+// Rules for events of keys and fields. Two are kept once at the root, so that no handler has to know them: all entries install that of
+// input methods, the embed that of fields, too. Dialogs and popovers keep Escape. The composer asks what Enter does.
 
 import type { Mark } from "../state/marks.ts";
 

@@ -1,4 +1,4 @@
-// A part of the page whose code the browser loads when it is drawn for the first time. The app draws such parts.
+// A part of the page whose code the browser loads when it is drawn for the first time. The app and the composer draw such parts.
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 

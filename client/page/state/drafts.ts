@@ -45,7 +45,7 @@ export interface DraftPlace {
   readonly writer: string | undefined;
 }
 
-/** Guests get a new id with each token: a guest with the same name in this browser counts as the same writer. */
+/** A guest may get a new id with a new token: guests of the same name in this browser count as the same writer. */
 export const writerOf = ({ user, name = "" }: Pick<Claims, "user" | "name">): string =>
   isGuest(user) ? `guest/${encodeURIComponent(name)}` : encodeURIComponent(user);
 

@@ -68,7 +68,7 @@ const LIKED_MAX = 16;
 const LIKED_NAME = "parley.emoji";
 export const likedKey = (base: string): string => keyAt(base, LIKED_NAME);
 
-/** The emoji that a reader takes most, and their tone of skin, kept in this browser. */
+/** The emoji that a reader took last, and their tone of skin, kept in this browser. */
 export class LikedEmoji {
   readonly #key: string;
 

@@ -59,7 +59,7 @@ export class ConnectionDisplay {
 type Action = "retry" | "rejoin" | "sign-in";
 
 export interface Status {
-  /** Names the state for tests and style sheets. */
+  /** Names the state for tests. */
   readonly state: string;
   /** Empty where there is nothing to say. */
   readonly text: string;
