@@ -56,7 +56,7 @@ function Header({ store }: { readonly store: AdminStore }) {
       <span class="spring" />
       {claims && (
         <span class="who" title="The user of the token">
-          <bdi>{claims.user}</bdi> <span class="muted">{claims.role}</span>
+          <bdi>{claims.user}</bdi> <span class="muted">{store.role}</span>
         </span>
       )}
       <select

@@ -81,9 +81,15 @@ export class AdminStore {
     this.#ports = ports;
   }
 
-  /** Whether the token has the role `service`: drain, delete, files, dead letters. The server checks again. */
+  /** By the token's claim `role`. Unknown where the server reads the role from another claim (TOK-6). */
+  get role(): "service" | "moderator" | undefined {
+    const role = claimsOf(this.token ?? "")?.role;
+    return role === "service" || role === "moderator" ? role : undefined;
+  }
+
+  /** Whether the token may have the role `service`: drain, delete, files, dead letters. The server checks again. */
   get isService(): boolean {
-    return claimsOf(this.token ?? "")?.role === "service";
+    return this.role !== "moderator";
   }
 
   // ---- signing in and moving between views -----------------------------------------------------------------

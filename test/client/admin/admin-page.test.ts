@@ -220,8 +220,8 @@ describe("a watched room", () => {
   });
 });
 
-/** A store over a server that answers as `answers` says, by method and path. */
-function deskOver(answers: Record<string, () => Response>) {
+/** A store over a server that answers as `answers` says, by method and path, to a token. */
+function deskOver(answers: Record<string, () => Response>, token = "secret") {
   const calls: string[] = [];
   const watched: Array<{ room: string; ports: WatchPorts; isOver: boolean }> = [];
   let kept: string | undefined;
@@ -229,7 +229,7 @@ function deskOver(answers: Record<string, () => Response>) {
     const path = url.replace("http://server", "");
     calls.push(`${method} ${path}${body ? ` ${body as string}` : ""}`);
     expect(url).not.toContain("secret");
-    expect(headers).toMatchObject({ Authorization: "Bearer secret" });
+    expect(headers).toMatchObject({ Authorization: `Bearer ${token}` });
     const answer = answers[`${method} ${path.split("?")[0]}`];
     return answer ? Promise.resolve(answer()) : Promise.reject(new TypeError("offline"));
   };
@@ -263,6 +263,19 @@ describe("the store", () => {
     const other = deskOver(LIST);
     await other.store.signIn("secret");
     expect([other.store.token, other.kept(), other.store.rooms?.length]).toEqual(["secret", "secret", 1]);
+  });
+
+  it.each<[object, string | undefined, boolean]>([
+    [{ role: "service" }, "service", true],
+    [{ role: "moderator" }, "moderator", false],
+    [{ "https://x/roles": "service" }, undefined, true],
+    // Supabase writes another thing there.
+    [{ role: "authenticated", app_metadata: { chat_role: "service" } }, undefined, true],
+  ])("takes %j for the role %s, and offers a service's actions: %s", async (claims, role, isService) => {
+    const payload = Buffer.from(JSON.stringify({ sub: "olga", ...claims })).toString("base64url");
+    const { store } = deskOver(LIST, `x.${payload}.y`);
+    await store.signIn(`x.${payload}.y`);
+    expect([store.role, store.isService]).toEqual([role, isService]);
   });
 
   it("watches the room that it shows, and no other one any more", async () => {
