@@ -27,7 +27,10 @@ const CONNECTED_MS_MAX = 180_000;
 /** 1 says that a promise was broken. */
 const EXIT_FAILED = 2;
 
-/** Of each room's four members two are client libraries; half of each kind speak as Parley's own client, which repeats unanswered posts. */
+/**
+ * Of each room's four members two are client libraries; of each kind about half speak as Parley's own client, which repeats unanswered posts, and
+ * in each room a library does.
+ */
 const WORKLOAD: Workload = {
   rooms: 4,
   users: 16,

@@ -22,6 +22,8 @@ const POLL_MS = 10;
 const US_PER_SECOND = 1e6;
 const US_PER_MS = 1000;
 const GOLDEN = 0.618_033_988_749_895;
+/** √3 - 1: a choice by its multiples says nothing about one by those of GOLDEN. */
+const OTHER = 0.732_050_807_568_877;
 
 /** Where the rooms are. */
 export interface Place {
@@ -49,7 +51,8 @@ export function seatsFor({ users, rooms, own, polling, library, bundles = false 
   return Array.from({ length: users }, (_, number) => {
     const roomNumber = number % rooms;
     const [room, user] = [`${place.prefix}-${roomNumber}`, `${place.prefix}-user-${number}`];
-    const share = spread(Math.trunc(number / rooms) + roomNumber);
+    const turn = Math.trunc(number / rooms) + roomNumber;
+    const share = spread(turn);
     const isPolling = share < polling;
     const isOwn = !isPolling && share < polling + own;
     const [roomInPath, userInPath] = [room, user].map(encodeURIComponent);
@@ -63,13 +66,13 @@ export function seatsFor({ users, rooms, own, polling, library, bundles = false 
       isPolling,
       isOwn,
       isBundling: bundles && !isOwn,
-      isLibrary: isPolling || spread(number + 1) < library,
+      isLibrary: isPolling || spread(turn + 1, OTHER) < library,
     };
   });
 }
 
-/** Low-discrepancy numbers from 0 to 1: any share of them is met by any stretch of them. */
-const spread = (index: number): number => (index * GOLDEN) % 1;
+/** Low-discrepancy numbers from 0 to 1: any share of them is met by any stretch of them. Choices by different steps are independent. */
+const spread = (index: number, step = GOLDEN): number => (index * step) % 1;
 
 export function withTokens(seats: readonly Seat[], tokenFor: TokenFor): Promise<Seat[]> {
   const withToken = async (seat: Seat): Promise<Seat> => {

@@ -64,6 +64,21 @@ describe("the crowd", () => {
     expect(seats.filter(({ isPolling, isLibrary }) => isPolling && !isLibrary)).toEqual([]);
   });
 
+  it("of `npm run crash` has in every room two libraries, and an own one among them", () => {
+    const { workload: small } = readArguments("--users 16 --rooms 4 --shim 0.5 --real 0.5".split(" "));
+    const crowd = seatsFor(small, place);
+    const kindOf = ({ isLibrary, isOwn }: (typeof crowd)[number]): string =>
+      `${isOwn ? "own" : "stock"} ${isLibrary ? "library" : "light"}`;
+    for (const room of Map.groupBy(crowd, ({ room }) => room).values()) {
+      expect(room.filter(({ isLibrary }) => isLibrary)).toHaveLength(2);
+      expect(room.map(kindOf)).toContain("own library");
+      expect(new Set(room.map(kindOf)).size).toBeGreaterThanOrEqual(3);
+    }
+    const counts = [...Map.groupBy(crowd, kindOf).values()].map(({ length }) => length);
+    expect(counts).toHaveLength(4);
+    for (const count of counts) expect(Math.abs(count - 4)).toBeLessThanOrEqual(1);
+  });
+
   it("names the limit of this machine that it exceeds, and a remedy", () => {
     expect(() => requireFiles(4000, 1024)).toThrow(/4000 users take 4100 open files, and 1024 .* --room-prefix/);
     expect(() => requireFiles(900, 1024)).not.toThrow();
