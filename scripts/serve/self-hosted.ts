@@ -22,11 +22,12 @@ const RELAY_DEFAULT = { RELAY: "direct" };
 const KEPT = "deployment.json";
 const PAGE = "dist/client";
 /** All that the Worker and its page are made of: packages by their versions. */
-const SOURCES = {
+export const SOURCES = {
   folders: ["client", "durable", "src", "scripts/serve", "scripts/package"],
   files: [
     "scripts/build-client.ts",
     "scripts/client-types.ts",
+    "scripts/emoji-data.ts",
     "package.json",
     "package-lock.json",
     "tsconfig.json",

@@ -1,11 +1,12 @@
 // Tests of kept-text.ts, the build cache of client.d.ts and `npm run serve`: it returns a built text only while its sources are unchanged.
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
 import { digestOf, keepText, keptText } from "../../scripts/kept-text.ts";
+import { SOURCES } from "../../scripts/serve/self-hosted.ts";
 import { ROOT } from "../host/repository.ts";
 
 it("a text is kept until a source has other contents or another name, comes or goes", () => {
@@ -32,4 +33,13 @@ it("a text is kept until a source has other contents or another name, comes or g
     writeFileSync(source("notes.md"), `of no matter: ${at}`);
     expect(keptText(name, digest())).toBe(`text ${at}\n`);
   }
+});
+
+it("`npm run serve` builds the page again when a script that makes a part of it changes", () => {
+  const builder = readFileSync(path.join(ROOT, "scripts", "build-client.ts"), "utf8");
+  const imported = [...builder.matchAll(/ from "\.\/([^"]+)"/g)].map(([, name]) => `scripts/${name}`);
+  expect(imported).toContain("scripts/client-types.ts");
+  // It reads the arguments of `npm run build`.
+  const makers = imported.filter((name) => name !== "scripts/options.ts");
+  expect(SOURCES.files).toEqual(expect.arrayContaining(makers));
 });
