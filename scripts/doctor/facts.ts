@@ -21,7 +21,7 @@ export interface Config {
     readonly producers?: ReadonlyArray<{ readonly binding: string; readonly queue: string }>;
     readonly consumers?: readonly Consumer[];
   };
-  /** Names of environments; Wrangler takes any other name where there is none. */
+  /** Names of environments. */
   readonly definedEnvironments?: readonly string[];
   readonly vars: Readonly<Record<string, unknown>>;
   readonly secrets?: { readonly required?: readonly string[] };
@@ -69,12 +69,14 @@ interface Wrangler {
   readonly unstable_readConfig: (args: { config: string; env?: string }, options: { hideWarnings: boolean }) => Config;
 }
 
+/** As Wrangler calls it, whatever CLOUDFLARE_ENV says. */
+const TOP_LEVEL = "";
 /** In the order in which Wrangler looks for them. */
 const CONFIGS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
 /** @throws Unreadable */
 export async function readFacts(folder: string, environment: string | undefined): Promise<Facts> {
-  const config = await readConfig(folder, environment);
+  const config = await readConfigOrTop(folder, environment);
   return {
     config,
     environment,
@@ -97,6 +99,13 @@ export async function readLocalVariables(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { vars } = await readConfig(folder, environment);
   return { ...vars, ...readLocalSecrets(folder, environment) };
+}
+
+/** The top level for a name that the configuration does not have: runtime.ts reports it, and Wrangler would refuse the whole file. */
+async function readConfigOrTop(folder: string, environment: string | undefined): Promise<Config> {
+  if (environment === undefined) return readConfig(folder, undefined);
+  const top = await readConfig(folder, TOP_LEVEL);
+  return top.definedEnvironments?.includes(environment) ? readConfig(folder, environment) : top;
 }
 
 async function readConfig(folder: string, environment: string | undefined): Promise<Config> {

@@ -85,7 +85,7 @@ function twoRuntimes(workerds: Versions["workerds"], wrangler: string | undefine
   );
 }
 
-/** A name that Wrangler does not know, where it knows none: it takes the top level, under another name. */
+/** A name that the configuration does not have: the other findings are those of its top level. */
 function environments({ config: { definedEnvironments = [] }, environment }: Facts): Finding[] {
   if (environment === undefined || definedEnvironments.includes(environment)) return [];
   return [

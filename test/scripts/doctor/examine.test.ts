@@ -127,6 +127,12 @@ describe("it names", () => {
       { environment: "nope" },
       /no environment "nope"\. It has none: leave out --env/,
     ],
+    [
+      "an environment that is not among those that there are",
+      "error env.unknown",
+      { toml: `${TOML}[env.a]\n`, environment: "nope" },
+      /no environment "nope"\. There are a\./,
+    ],
     ["a missing date", "warning date.missing", { toml: without(/compatibility_date.*\n/) }, /2026-08-01/],
     ["a date without RPC", "error date.old", { toml: TOML.replace("2026-08-01", "2024-01-01") }, /2024-04-03/],
     ["an older date", "note date.untested", { toml: TOML.replace("2026-08-01", "2025-08-01") }, /2025-08-01/],
