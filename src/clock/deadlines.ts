@@ -6,11 +6,11 @@ export interface DeadlineOptions {
   readonly keepsAwake?: boolean;
   /** It never wakes the object. Once its moment has come, it runs with the next deadline that is due. */
   readonly piggybacks?: boolean;
-  /** An alarm is set no sooner than this before it, because usually it is cleared earlier, and an alarm costs a row. */
+  /** Its alarm waits until this long before it, if that is a second away at most: usually it is cleared by then, and an alarm costs a row. */
   readonly alarmWithinMs?: number;
   /**
-   * An alarm is set as soon as the deadline is, and costs a row each time. Without it an object that dies within a second of that, in a crash or
-   * a deploy, is not woken.
+   * An alarm is set as soon as the deadline is, and costs a row each time. Without it an object that dies in a crash or a deploy is not woken if
+   * it dies within 1.25 s of that, or while something sooner kept it awake.
    */
   readonly survivesCrash?: boolean;
 }

@@ -1,4 +1,5 @@
-// The bill of the platform for the usage of a room: the formula, and its prices as data. Called by the usage calls of the API.
+// The bill of the platform for the usage of a room: the formula, and its prices as data. Called by
+// busiest-rooms.ts and by the usage calls of the API.
 import { MEASURED_MS_MIN, type Usage } from "./usage.ts";
 
 /** Dollars. */

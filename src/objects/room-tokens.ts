@@ -1,4 +1,4 @@
-// Verifies tokens for a room of the chat by the keys of its settings. Called by create-chat.ts.
+// Verifies tokens for a room of the chat by the keys of its settings. Called by create-chat.ts and create-shard.ts.
 import type { Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";

@@ -1,4 +1,5 @@
-// Puts code of ours around methods of the objects of the package `socket.io`. Called by recovery-adapter.ts and sleep.ts.
+// Puts code of ours around methods of the objects of the package `socket.io`. Called by recovery-adapter.ts, sleep.ts and
+// durable/engine-object.ts.
 
 /**
  * Replaces a method of one object. Code that lists the properties of the object does not see that.

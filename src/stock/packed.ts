@@ -1,5 +1,5 @@
 // Packs what the servers of several objects say to each other: values as JSON, which is what clients get, and bytes beside it. A call between
-// objects carries neither class instances nor what has a `toJSON`. Called by siblings.ts.
+// objects carries neither class instances nor what has a `toJSON`. Called by siblings.ts and sibling-link.ts.
 import { Buffer } from "node:buffer";
 
 export interface Packed {

@@ -1,6 +1,6 @@
 // Pings sessions and ends dead ones. In Engine.IO 4 the server pings; clients with the extensions send pongs by themselves (EXT-3).
-// If the ping interval is longer than a second, the runtime absorbs pongs without waking the object, and this code asks the shell for
-// their time. Otherwise engine.ts notes it. Called by engine.ts.
+// If the ping interval is longer than a second, and the object may sleep, the runtime absorbs pongs without waking it, and this code asks
+// the shell for their time. Otherwise engine.ts notes it. Called by engine.ts.
 import { CLOSINGS } from "../wire/closings.ts";
 import { ENGINE_PING } from "../wire/engine-io.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";

@@ -1,4 +1,5 @@
-// Limits how often a session may send inputs that cost the server more than the client. Called by engine.ts and connects.ts.
+// Limits how often a session may send inputs that cost the server more than the client. Called by engine.ts, connects.ts,
+// failures.ts and src/stock/packet-limits.ts.
 import { Window } from "../../clock/rates.ts";
 import type { Session } from "./session.ts";
 

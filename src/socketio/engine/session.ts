@@ -54,13 +54,13 @@ export class Session {
   /** The connection that the shell sends over, if there is one: for the shell alone. */
   connection: unknown;
   closed = false;
-  /** Why the engine closed it. */
+  /** Why it is over. */
   closing: Closing | undefined;
   /** Present while the session uses long-polling; otherwise it has a WebSocket. */
   polling: PollQueue | undefined;
   /** The WebSocket that wants to take over from long-polling, as a session of its own without messages. */
   probe: Session | undefined;
-  /** Whether the server has answered the probe; from then on polls end at once. */
+  /** Whether the server has answered the probe; from then on a poll waits 50 ms at most. */
   isUpgrading = false;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   isExtended = false;

@@ -118,7 +118,7 @@ export class TransportUpgrades {
     this.#forget(probe);
     const session = probe.probeOf!;
     session.probe = undefined;
-    // Otherwise each of its polls would end at once.
+    // Otherwise none of its polls would wait longer than 50 ms.
     session.isUpgrading = false;
   }
 

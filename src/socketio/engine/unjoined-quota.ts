@@ -1,5 +1,5 @@
 // Counts unjoined sessions without an identity, by network over all servers of an isolate, because the bytes that each may send before
-// its CONNECT add up (LIM-5). Called by session-server.ts, src/stock/layer.ts and src/socketio/object/web-sockets.ts.
+// its CONNECT add up (LIM-5). Called by session-server.ts, unjoined-sessions.ts, src/stock/layer.ts and src/socketio/object/web-sockets.ts.
 import { CLOSING_MS } from "../wire/closings.ts";
 import { boundsOf } from "../wire/client-address.ts";
 

@@ -1,4 +1,5 @@
-// Counts the work of an object: causes of waking, billed requests, and the time in which it could not sleep. Called by socket-object.ts.
+// Counts the work of an object: causes of waking, billed requests, and the time in which it could not sleep. Called by internals.ts,
+// socket-object.ts and connection-requests.ts.
 import type { Transport } from "../engine/engine.ts";
 import type { Meter } from "../engine/backpressure.ts";
 

@@ -1,5 +1,5 @@
 // Wraps the storage of an object to count its billed operations: rows written, by SQL and by key, and alarms set. Called by
-// durable/chat-room.ts, features/directory/object.ts and stored-format.ts.
+// durable/chat-room.ts, durable/room-shard.ts, features/directory/object.ts and stored-format.ts.
 import type { Meter } from "../engine/backpressure.ts";
 
 /** @returns the same storage, counted */

@@ -1,4 +1,4 @@
-// Makes ids that cannot be guessed, for sessions and sockets. Called by socket-object.ts, and for the instances of a lobby.
+// Makes ids that cannot be guessed, for sessions, sockets, logs and calls. Called by the classes of objects and their parts.
 
 /** 20 characters of base64url, as long as the ids of Engine.IO on Node. */
 const ID_BYTES = 15;

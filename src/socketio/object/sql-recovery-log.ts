@@ -1,5 +1,5 @@
 // A recovery log for applications that store no events themselves: stores every broadcast, and the states of recoverable sockets. An
-// object may have several, each with a name. Made by applications for their namespaces.
+// object may have several, each with a name. Made by state-recovery.ts.
 import { nameIncarnation } from "../../storage/incarnations.ts";
 import type { Broadcast, MissedEvent, RecoveryLog, RememberedSocket, WasIn } from "../recovery/recovery.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";

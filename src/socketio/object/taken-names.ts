@@ -1,5 +1,5 @@
-// Methods of a subclass that would hide those of the classes beneath it, which the types do not show to it. Called by durable/chat-room.ts and
-// socketio-object.ts.
+// Methods of a subclass that would hide those of the classes beneath it, which the types do not show to it. Called by durable/chat-room.ts,
+// socketio-object.ts and engine-object.ts.
 
 /**
  * @param base the class that is there to be extended

@@ -1,5 +1,5 @@
-// Accepts, restores, saves, sends over and closes the WebSockets of an object, and knows the session of each. Called by socket-object.ts
-// and connection-requests.ts.
+// Accepts, restores, saves, sends over and closes the WebSockets of an object, and knows the session of each. Called by socket-object.ts,
+// connection-requests.ts and internals.ts.
 import { tcpHost, type TcpHost } from "../../rpc/tcp-connections.ts";
 import { CLOSINGS } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";

@@ -1,6 +1,6 @@
 // Acks in both directions: answers to clients, and answers that the server waits for. A short wait is a promise, which keeps the object
 // awake. A long one is an ask: plain data in the session's record, which survives sleep and names the continuation to call. Called by
-// sockets.ts, socket.ts and server.ts.
+// sockets.ts, socket.ts, broadcast.ts and server.ts.
 import { encodeAck } from "../wire/socket-io.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { Effects } from "../engine/effects.ts";

@@ -12,7 +12,7 @@ export const FAILURES_LOGGED_MAX = 10;
 export const FAILURE_LOGGED_MAX = 3;
 export const FAILURE_WINDOW_MS = 300_000;
 
-/** The log distinguishes so many failures, and as many sessions that had them. */
+/** Failures that are counted at a time: each one, and it once more for each session that had it. */
 const FAILURES_KNOWN_MAX = 2000;
 
 /** Characters of a problem in the log: clients choose the names of events. */

@@ -40,7 +40,7 @@ export interface NamespaceEntry {
   epoch?: string;
 }
 
-/** Namespaces made on demand that may be in service at once. */
+/** With so many namespaces in service, those that the application names among them, no further one is made on demand. */
 export const DYNAMIC_NAMESPACES_MAX = 1000;
 
 export class Namespaces {

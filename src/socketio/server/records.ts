@@ -1,4 +1,5 @@
-// The stored form of sockets: plain data that Socket.IO adds to a session's record. Used by socket-state.ts, socket-session.ts and acks.ts.
+// The stored form of sockets: plain data that Socket.IO adds to a session's record. Used by socket-state.ts, socket-session.ts,
+// acks.ts and object/web-sockets.ts.
 import type { SessionRecord } from "../engine/session.ts";
 import type { PartialPacket } from "../wire/socket-io.ts";
 

@@ -38,7 +38,7 @@ export interface AskOptions {
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
 export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends SocketState<Data> {
   connected = true;
-  /** Until when its client can recover it; 0 while it is connected, and where it cannot. In milliseconds since 1970. */
+  /** In milliseconds since 1970: until when a client that knows recovery can recover it. 0 while it is connected, and where none can. */
   recoverableUntilMs = 0;
   /** Whether its `onDisconnecting` has begun. */
   isLeaving = false;

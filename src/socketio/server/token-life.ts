@@ -1,5 +1,5 @@
 // Verifies the token of each CONNECT, warns clients before their tokens end, refreshes tokens and ends sockets whose token has ended (TOK-1
-// to TOK-5). Called by connects.ts and server.ts, for all namespaces except those with `authenticate = "anybody"`.
+// to TOK-5). Called by connects.ts, sockets.ts and server.ts, for all namespaces except those with `authenticate = "anybody"`.
 import type { Identity } from "../engine/session.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { ConnectRequest, Refusal } from "./namespace.ts";

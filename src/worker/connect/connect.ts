@@ -27,7 +27,8 @@ import { readUser, type VouchedUser } from "./vouched-user.ts";
 
 export interface ConnectOptions {
   /**
-   * The object of a room. Names have 1 to 64 characters of `A-Z a-z 0-9 _ . - ~`, the first a letter or digit; others are refused before.
+   * The object of a room. A name has 1 to 64 characters of `A-Z a-z 0-9 _ . - ~`, the first a letter or digit, or is what `room` gives; others
+   * are refused before.
    * @returns `undefined` if there is no such room, which is answered 404
    */
   readonly object: (room: string) => Answering | null | undefined | Promise<Answering | null | undefined>;

@@ -1,5 +1,5 @@
 // Finds the consumer of a queue. It knows a queue by the name that createParley was given for it, or else by the end of its name, because
-// names differ between environments. Called by src/worker/parley.ts.
+// names differ between environments. Called by src/worker/parley.ts and metrics-route.ts.
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { ConsumedQueue, InWorker } from "../feature.ts";
 import type { Mount } from "../mount.ts";

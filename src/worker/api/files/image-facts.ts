@@ -1,5 +1,5 @@
-// Reads the kind of an image, and the size at which it is shown, from its first bytes. Called by upload.ts (FILE-1). Knows only kinds that
-// every browser shows. Never reads beyond the bytes, and every loop moves forward.
+// Reads the kind of an image, and the size at which it is shown, from its first bytes. Called by upload.ts (FILE-1) and by link cards. Knows
+// only kinds that every browser shows. Never reads beyond the bytes, and every loop moves forward.
 //
 // Sources: PNG (W3C), GIF89a, JPEG (ITU T.81, Exif 3.0), WebP (RFC 9649), AVIF (ISO/IEC 23008-12).
 
