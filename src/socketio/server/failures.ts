@@ -71,7 +71,7 @@ export class Failures {
     const isNew = !session || this.#times.count(`${session.sid} ${failure}`, nowMs) === 1;
     const times = isNew ? this.#times.count(failure, nowMs) : this.#times.countOf(failure, nowMs);
     if (times <= FAILURE_LOGGED_MAX) this.#ports.report(problem, error);
-    else if (times === FAILURE_LOGGED_MAX + 1) this.#ports.report(problem + AGAIN, error);
+    else if (isNew && times === FAILURE_LOGGED_MAX + 1) this.#ports.report(problem + AGAIN, error);
   }
 
   /** Called when a session is over. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Namespace } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FAILURE_LOGGED_MAX, FAILURE_WINDOW_MS } from "../../../src/socketio/server/failures.ts";
-import { FakeShell } from "../../host/harness.ts";
+import { FakeShell, type Client } from "../../host/harness.ts";
 import { probeShell, type AnyArgument } from "../../host/probe.ts";
 
 describe("a property that the application sets on a socket", () => {
@@ -218,6 +218,16 @@ describe("a handler that fails for each client that comes", () => {
     shell.advance(FAILURE_WINDOW_MS);
     (await shell.connect()).emit("login");
     expect(shell.problems.at(-1)).toMatchObject({ problem: "failed in /: login" });
+  });
+
+  it("SIO-15: is said once to go on failing, though the same clients bring it about again", async () => {
+    const { shell } = probeShell(bugs);
+    const clients: Client[] = [];
+    for (let at = 0; at <= FAILURE_LOGGED_MAX; at++) clients.push(await shell.connect());
+    for (let times = 0; times < 3; times++) for (const client of clients) client.emit("login");
+    const notes = shell.problems.filter(({ problem }) => problem.includes("not logged any more"));
+    expect(notes).toHaveLength(1);
+    expect(shell.problems).toHaveLength(FAILURE_LOGGED_MAX + 1);
   });
 
   it("that decides about CONNECTs, too", async () => {
