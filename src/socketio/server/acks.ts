@@ -16,6 +16,9 @@ export function checkAwaitMs(ms: number): void {
   throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms, not ${ms}; use ask() for longer`);
 }
 
+/** Why a promise rejects whose event was sent: the time was over, or the socket ended. */
+export class Unanswered extends Error {}
+
 /** An ask waits this long at most. */
 export const ASK_MS_MAX = 365 * 24 * 3_600_000;
 
@@ -82,7 +85,7 @@ export class Acks {
   abandon(socket: Socket): void {
     for (const [id, awaited] of this.#awaited.get(socket) ?? []) {
       this.#stopAwaiting(socket, id);
-      awaited.reject(new Error("socket has been disconnected"));
+      awaited.reject(new Unanswered("socket has been disconnected"));
     }
     for (const ask of socket.asks) this.#end(socket, ask, { kind: "disconnected" });
   }
@@ -110,7 +113,7 @@ export class Acks {
           continue;
         }
         this.#stopAwaiting(socket, id);
-        awaited.reject(new Error("operation has timed out"));
+        awaited.reject(new Unanswered("operation has timed out"));
       }
     }
   }

@@ -1,6 +1,7 @@
 // Selects recipients with `to`, `in`, `except` and flags, and emits to all of them or moves them: the BroadcastOperator of Socket.IO, and the
 // same methods of a namespace. Selections are immutable. Made by namespaces and sockets, for applications.
-import { ACK_AWAIT_MS_MAX, checkAwaitMs } from "./acks.ts";
+import { checkEvent } from "../wire/socket-io.ts";
+import { ACK_AWAIT_MS_MAX, checkAwaitMs, Unanswered } from "./acks.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
 import type { Socket } from "./socket.ts";
@@ -73,20 +74,27 @@ export abstract class Broadcasts<Outgoing extends EventsMap, Data> {
 
   /**
    * Sends the event and waits for all acks. Rejects when one is missing in time; the error's `responses` holds those that arrived.
-   * @throws RangeError when the time given to `timeout` is out of range
+   * @throws RangeError when the time given to `timeout` is out of range, and what `emit` throws
    */
   async emitWithAck<Event extends EventName<Outgoing>>(
     event: Event,
     ...args: QuestionArgs<Outgoing, Event>
   ): Promise<Array<AnswerOf<Outgoing, Event>>> {
-    const { ackTimeoutMs = ACK_AWAIT_MS_MAX } = this[SELECTED].audience;
+    const { ackTimeoutMs = ACK_AWAIT_MS_MAX, isVolatile = false } = this[SELECTED].audience;
     // Here, too, because there may be no socket.
     checkAwaitMs(ackTimeoutMs);
+    checkEvent(event, args);
     // Each socket has its own ack ids.
-    const waits = this.fetchSockets().map((socket) => socket.timeout(ackTimeoutMs).emitWithAck(event, ...args));
+    const waits = this.fetchSockets().map((socket) =>
+      (isVolatile ? socket.volatile : socket).timeout(ackTimeoutMs).emitWithAck(event, ...args),
+    );
     const results = await Promise.allSettled(waits);
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     if (responses.length === results.length) return responses;
+    const isFailure = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
+      result.status === "rejected" && !(result.reason instanceof Unanswered);
+    const failure = results.find(isFailure);
+    if (failure) throw failure.reason;
     throw Object.assign(new Error("operation has timed out"), { responses });
   }
 

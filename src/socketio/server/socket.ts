@@ -1,6 +1,6 @@
 // One session in one namespace: the API for applications. Its state (socket-state.ts) survives sleep. Other properties that an application
 // sets on this object are lost then, and the log names them. Made by sockets.ts.
-import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts";
+import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, Unanswered, type Acks } from "./acks.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { checkEvent, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts";
@@ -117,9 +117,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   }
 
   /** Emits only to clients that can receive at once, this one or those selected next; for others the event is dropped. */
-  get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
+  get volatile(): Pick<this, "emit" | "timeout" | "broadcast" | "to" | "in" | "except"> {
     const emit: this["emit"] = (event, ...args) => this.#send(event, args, undefined, true);
-    return Object.assign(this.broadcast.volatile, { emit, broadcast: this.broadcast.volatile });
+    const timeout: this["timeout"] = (ms) => this.#timeout(ms, true);
+    return Object.assign(this.broadcast.volatile, { emit, timeout, broadcast: this.broadcast.volatile });
   }
 
   /** Accepted for compatibility: compression is a setting of the whole server. */
@@ -129,8 +130,12 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
 
   /** Waits for the client's ack with a limit of its own, in ms; at most `ACK_AWAIT_MS_MAX`. */
   timeout(ms: number): Pick<this, "emitWithAck"> {
+    return this.#timeout(ms, false);
+  }
+
+  #timeout(ms: number, isVolatile: boolean): Pick<this, "emitWithAck"> {
     return {
-      emitWithAck: (event: EventName<Outgoing>, ...args: unknown[]) => this.#emitWithAck(event, args, ms),
+      emitWithAck: (event: EventName<Outgoing>, ...args: unknown[]) => this.#emitWithAck(event, args, ms, isVolatile),
     } as Pick<this, "emitWithAck">;
   }
 
@@ -145,14 +150,14 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     return this.#emitWithAck(event, args, ACK_AWAIT_MS_MAX) as Promise<AnswerOf<Outgoing, Event>>;
   }
 
-  async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
+  async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number, isVolatile = false): Promise<unknown> {
     checkAwaitMs(timeoutMs);
     const { acks, effects } = this.#host;
     const id = this.#takeAckId(event, args);
     const answer = effects.turn(() => {
       // First, because the ack of an event that could not be sent is not waited for.
-      this.#send(event, args, id);
-      if (!this.connected) throw new Error("socket has been disconnected");
+      this.#send(event, args, id, isVolatile);
+      if (!this.connected) throw new Unanswered("socket has been disconnected");
       return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
     });
     return (await answer)[0];

@@ -317,6 +317,8 @@ describe("a reserved name is no event's name: SIO-7", () => {
     ["emitWithAck", (_app, socket) => socket.emitWithAck("disconnect", 1)],
     ["socket.ask", (_app, socket) => socket.ask("disconnect", [], { handler: "none", timeoutMs: 1000 })],
     ["a broadcast", (app) => app.emit("disconnect", 1)],
+    ["emitWithAck of a broadcast", (app) => app.emitWithAck("disconnect", 1)],
+    ["emitWithAck of a broadcast that nobody hears", (app) => app.to("nobody").emitWithAck("disconnect", 1)],
     ["a broadcast that nobody hears", (app) => app.to("nobody").emit("disconnect", 1)],
   ];
 

@@ -70,6 +70,23 @@ describe("selections", () => {
     server.poll(session);
     expect(polls).toEqual([['42["v","ready"]'], ['42["v","kept"]']]);
   });
+
+  it("volatile.emitWithAck: a polling client is asked only while its poll waits", async () => {
+    const { server, app: namespace, polls } = servedProbe();
+    const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");
+    server.poll(session);
+    server.endPost(session, "40");
+    server.poll(session);
+    polls.length = 0;
+    void namespace.volatile.emitWithAck("q", "not ready");
+    server.poll(session);
+    expect(polls).toEqual([]);
+    const answers = namespace.volatile.emitWithAck("q", "ready");
+    const [asked] = polls.flat();
+    const [, id] = /^42(\d+)\["q","ready"\]$/.exec(asked!)!;
+    server.endPost(session, `43${id}["yes"]`);
+    expect(await answers).toEqual(["yes"]);
+  });
 });
 
 describe("acks of many", () => {
@@ -107,6 +124,18 @@ describe("acks of many", () => {
   it("without recipients: no answers, and no wait", async () => {
     const { namespace } = await three();
     expect(await namespace.to("nobody").timeout(500).emitWithAck("q")).toEqual([]);
+  });
+
+  it("fails at once, with the cause, if the event cannot be sent", async () => {
+    const { namespace, clients } = await three();
+    const tooMany = Array.from({ length: 11 }, (_, at) => new Uint8Array([at]));
+    await expect(namespace.emitWithAck("q", tooMany)).rejects.toThrow("attachments");
+    await expect(namespace.emitWithAck("q", () => {})).rejects.toThrow('"q": use emitWithAck for an ack');
+    expect(clients.map(({ frames }) => frames.length)).toEqual([2, 2, 2]);
+    namespace.onAnyOutgoing = () => {
+      throw new Error("a mistake");
+    };
+    await expect(namespace.emitWithAck("q")).rejects.toThrow("a mistake");
   });
 
   it.each([0, -1, 10_001, Number.NaN])("a timeout of %s ms throws", async (ms) => {
