@@ -116,6 +116,9 @@ export abstract class Namespace<
   readonly [INTERVALS]: Set<Interval> = new Set();
   #context: NamespaceContext | undefined;
   #isStarted = false;
+  /** How many steps there were before `onStart`. */
+  #ownConnects = 0;
+  #ownEvents = 0;
   readonly #deadlines = new Set<Deadline>();
 
   /** Decides on a CONNECT whose token was verified. By default each is accepted, with an empty `socket.data`. */
@@ -199,6 +202,8 @@ export abstract class Namespace<
     if (this.#isStarted) throw new Error("this namespace already serves an object: make one for each, in its class");
     this.#isStarted = true;
     this.#context = context;
+    this.#ownConnects = this[STEPS].connects.length;
+    this.#ownEvents = this[STEPS].events.length;
     this.onStart?.();
   }
 
@@ -207,6 +212,9 @@ export abstract class Namespace<
     for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
     this.#deadlines.clear();
     this[INTERVALS].clear();
+    // `onStart` adds the others again.
+    this[STEPS].connects.length = this.#ownConnects;
+    this[STEPS].events.length = this.#ownEvents;
     this.#isStarted = false;
   }
 

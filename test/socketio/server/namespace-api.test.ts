@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { Namespace, type Handlers, type Refusal } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { servedProbe } from "../../host/bare-server.ts";
+import { bareServer, servedProbe } from "../../host/bare-server.ts";
 import { FakeShell, START_MS, type Client } from "../../host/harness.ts";
 import { Probe, type ProbeParts } from "../../host/probe.ts";
 
@@ -206,6 +206,35 @@ describe("middleware", () => {
     ]);
     expect(client.heard("echoed")).toEqual([["good"]]);
     expect(client.heard("error")).toEqual([[{ message: "not that" }]]);
+  });
+
+  it("runs once in each start of the object, that of the constructor as well as that of onStart", async () => {
+    const seen: string[] = [];
+    class Guarded extends Probe {
+      constructor() {
+        super({ handlers: { echo: () => void seen.push("handler") } }, []);
+        this.use(() => void seen.push("use, constructor"));
+        this.useEvents(() => void seen.push("useEvents, constructor"));
+      }
+      override onStart(): void {
+        this.use(() => void seen.push("use, onStart"));
+        this.useEvents(() => void seen.push("useEvents, onStart"));
+      }
+    }
+    const table = { static: { "/": new Guarded() } };
+    // As `erase` does it.
+    bareServer({ table }).stop();
+    const server = bareServer({ table });
+    const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "websocket");
+    await server.receive(session, "40");
+    await server.receive(session, '42["echo"]');
+    expect(seen).toEqual([
+      "use, constructor",
+      "use, onStart",
+      "useEvents, constructor",
+      "useEvents, onStart",
+      "handler",
+    ]);
   });
 });
 
