@@ -3,7 +3,6 @@
 // Source: https://developers.cloudflare.com/durable-objects/best-practices/websockets/
 import { DurableObject } from "cloudflare:workers";
 
-import { isRoomName } from "../../protocol/room-name.ts";
 import type { ServerSideRpc } from "../../rpc/server-side.ts";
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../wire/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../wire/engine-io.ts";
@@ -17,6 +16,7 @@ import { ConnectionRequests } from "./connection-requests.ts";
 import { eraseStored, type StoreAfterErase } from "./erasing.ts";
 import { Internals } from "./internals.ts";
 import { newId } from "./new-id.ts";
+import { RoomStubs } from "./room-stubs.ts";
 import { NewerData, putOffAlarm } from "./stored-format.ts";
 import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
@@ -39,6 +39,10 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
   #requests!: ConnectionRequests;
   readonly #webSockets: WebSockets;
   readonly #probes = new Set<Session>();
+  readonly #rooms = new RoomStubs(
+    (room) => this.#stubOf(room),
+    () => this.ctx.id.name!,
+  );
   /** The deadline that a timer ran before the alarm that woke this instance. */
   #ranBeforeAlarm: string | undefined;
 
@@ -97,7 +101,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#webSockets.lastPongAtMs(session),
       report: (problem, error) => this.#internals.report(problem, error),
-      rooms: { isName: isRoomName, call: (room, event) => this.#callRoom(room, event) },
+      rooms: this.#rooms,
       meter: activity.meter,
       storage: this.#storage,
       unjoined: UNJOINED,
@@ -168,10 +172,10 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
     return this.#internals.turn(() => server.receiveServerSideEvent?.(event) ?? noNamespaces, "server-side-event");
   }
 
-  async #callRoom(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer> {
+  #stubOf(room: string): ServerSideRpc {
     const { rooms } = this.#parts;
     if (!rooms) throw new Error("the application gives no `rooms`");
-    return rooms.getByName(room).receiveServerSideEvent({ ...event, from: this.ctx.id.name! });
+    return rooms.getByName(room);
   }
 
   /**

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
+import type { ServerSideRpc } from "../../../src/rpc/server-side.ts";
+import { RoomStubs } from "../../../src/socketio/object/room-stubs.ts";
 import {
   SERVER_SIDE_ROOMS_MAX,
   SERVER_SIDE_WAIT_MS,
@@ -128,6 +130,53 @@ describe("SIO-12: an event to another room", () => {
     const error = await ada.ask("ask", ["b", "c"], "fail");
     expect(JSON.stringify(error)).not.toContain("secret");
     expect(problems(town.room("b"))).toEqual(["the handler of fail from room a failed: a secret of the room"]);
+  });
+});
+
+describe("SIO-12: the stubs of other rooms", () => {
+  /** A room told over stubs that each keep the order of their calls, and take so many turns for a call; without a number they fail. */
+  function rooms(...paces: ReadonlyArray<number | undefined>): { speaker: Speaker; told: unknown[]; shell: FakeShell } {
+    const told: unknown[] = [];
+    let stubs = 0;
+    const stubOf = (): ServerSideRpc => {
+      const pace = paces[stubs++];
+      let last: Promise<unknown> = Promise.resolve();
+      const receive: ServerSideRpc["receiveServerSideEvent"] = async ({ from, args }) => {
+        if (pace === undefined) throw new Error("the stub is broken");
+        for (let turns = 0; turns < pace; turns++) await turn();
+        told.push([from, ...args]);
+        return { ok: true, answer: undefined };
+      };
+      return {
+        receiveServerSideEvent: (event) => {
+          const answer = last.then(() => receive(event));
+          last = answer.catch(() => {});
+          return answer;
+        },
+      };
+    };
+    const speaker = new Speaker("a");
+    const shell = new FakeShell(() => ({ "/": speaker }), { rooms: new RoomStubs(stubOf, () => "a") });
+    return { speaker, told, shell };
+  }
+
+  it("events to a room arrive in their order, though a later stub were faster", async () => {
+    const { speaker, told } = rooms(3, 0, 0);
+    for (const n of [1, 2, 3]) speaker.serverSideEmit("b", "news", n);
+    await turn();
+    speaker.serverSideEmit("b", "news", 4);
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect(told).toEqual([1, 2, 3, 4].map((n) => ["a", n]));
+  });
+
+  it("after a call that failed, the next events go over another stub", async () => {
+    const { speaker, told, shell } = rooms(undefined, 0);
+    speaker.serverSideEmit("b", "news", 1);
+    await turn();
+    speaker.serverSideEmit("b", "news", 2);
+    await turn();
+    expect(told).toEqual([["a", 2]]);
+    expect(problems(shell)).toEqual(["news did not reach room b: the stub is broken"]);
   });
 });
 
