@@ -10,6 +10,14 @@ export function isRoomName(name: string): boolean {
   return ROOM_NAME.test(name);
 }
 
+/** Characters of a name that an application gives a room by itself, by the option `room` of `connect`. */
+export const NAMED_ROOM_CHARS_MAX = 256;
+
+/** Whether an application of its own may have a room of that name. */
+export function isNamedRoom(name: string): boolean {
+  return name.length > 0 && name.length <= NAMED_ROOM_CHARS_MAX;
+}
+
 /**
  * Whether a token's `rooms` claim lets its bearer in: exact names, or prefixes ending in `*`. A room between two people asks
  * besides who they are (DM-2).

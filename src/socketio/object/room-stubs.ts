@@ -1,5 +1,5 @@
 // The rooms that `serverSideEmit` reaches, by the stubs of their objects. Made by socket-object.ts.
-import { isRoomName } from "../../protocol/room-name.ts";
+import { isNamedRoom } from "../../protocol/room-name.ts";
 import type { ServerSideRpc } from "../../rpc/server-side.ts";
 import type { OtherRooms, ServerSideAnswer, ServerSideEvent } from "../server/server-side.ts";
 
@@ -22,7 +22,7 @@ export class RoomStubs implements OtherRooms {
   }
 
   isName(room: string): boolean {
-    return isRoomName(room);
+    return isNamedRoom(room);
   }
 
   async call(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer> {

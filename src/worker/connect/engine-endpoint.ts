@@ -4,7 +4,7 @@ import { tcpHost } from "../../rpc/tcp-connections.ts";
 import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
 import { isJavaScriptAgent } from "./recovery-clients.ts";
-import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
+import { DEFAULT_ROOM, isNamedRoom, isRoomName, NAMED_ROOM_CHARS_MAX } from "../../protocol/room-name.ts";
 import { addressOf, isFromBrowser } from "../http/request-origin.ts";
 import type { Pages } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
@@ -16,8 +16,8 @@ import type { KnownSessions } from "./known-sessions.ts";
 /** The ids that the server gives to sessions, in a shard with its number before it: anything else is unknown without asking. */
 const SESSION_ID = /^(?:\d{1,4}~)?[A-Za-z0-9_-]{20}$/;
 
-/** Characters of the name of a room, and of the id of a session, if the objects may give any. */
-const NAME_CHARS_MAX = 256;
+/** Characters of the id of a session, if the objects may give any. */
+const SESSION_ID_CHARS_MAX = 256;
 
 /** The name by which a client asks any object for the extensions. An application has no such name of its own. */
 export const EXTENDED_QUERY = "parley-ext";
@@ -121,8 +121,8 @@ function refuseByForm(
   { transports, queryRules, pages, takesAnyName = false }: EngineEndpoint,
 ): Response | undefined {
   if (!takesAnyName && !isRoomName(room)) return refuseRoomName();
-  if (takesAnyName && (room === "" || room.length > NAME_CHARS_MAX))
-    return refuseRequest("BAD_ROOM", `A name of 1 to ${NAME_CHARS_MAX} characters`);
+  if (takesAnyName && !isNamedRoom(room))
+    return refuseRequest("BAD_ROOM", `A name of 1 to ${NAMED_ROOM_CHARS_MAX} characters`);
   const transport = transports.find((name) => name === query["transport"]);
   if (transport === undefined) return refuseEngine("unknownTransport");
   if (query["EIO"] !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
@@ -143,7 +143,7 @@ function refuseByForm(
     });
   }
   if (!queryRules.refusesAtConnect && isTooLong(query, queryRules)) return refuseEngine("badRequest", TOO_LONG);
-  const isKnowable = pages ? sid === undefined || SESSION_ID.test(sid) : (sid ?? "").length <= NAME_CHARS_MAX;
+  const isKnowable = pages ? sid === undefined || SESSION_ID.test(sid) : (sid ?? "").length <= SESSION_ID_CHARS_MAX;
   return isKnowable ? undefined : refuseEngine("unknownSid");
 }
 

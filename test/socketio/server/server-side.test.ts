@@ -178,6 +178,15 @@ describe("SIO-12: the stubs of other rooms", () => {
     expect(told).toEqual([["a", 2]]);
     expect(problems(shell)).toEqual(["news did not reach room b: the stub is broken"]);
   });
+
+  it("reach any room that `connect` can name: 1 to 256 characters of any kind", async () => {
+    const { speaker, told } = rooms(0, 0);
+    for (const room of ["plan of ä/b", "x".repeat(256)]) speaker.serverSideEmit(room, "news", 1);
+    await turn();
+    expect(told).toHaveLength(2);
+    expect(() => speaker.serverSideEmit("x".repeat(257), "news", 1)).toThrow("there can be no room");
+    expect(() => speaker.serverSideEmit("", "news", 1)).toThrow('there can be no room ""');
+  });
 });
 
 describe("SIO-12: waiting for answers", () => {
