@@ -40,14 +40,15 @@ export function jwt({ secret = [], allowUnexpiring = false, ...keys }: JwtOption
 }
 
 function userOf(payload: Payload, allowUnexpiring: boolean): TokenUser | TokenRefusal {
-  const { sub: user, name, exp, rooms } = payload;
+  const { name, ...claims } = payload;
+  const { sub: user, exp, rooms } = claims;
   if (typeof user !== "string" || user === "" || user.length > USER_CHARS_MAX)
     return unauthorized(`The token's claim sub: must be a text of 1 to ${USER_CHARS_MAX} characters`);
   if (exp === undefined && !allowUnexpiring) return unauthorized("The token has no exp claim");
   if (exp !== undefined && typeof exp !== "number") return unauthorized("The token's claim exp: must be a number");
   if (rooms !== undefined && !isListOfTexts(rooms))
     return unauthorized("The token's claim rooms: must be a list of texts");
-  return { ...payload, user, ...(typeof name === "string" && name !== "" && { name }) };
+  return { ...claims, user, ...(typeof name === "string" && name !== "" && { name }) };
 }
 
 const isListOfTexts = (value: unknown): value is readonly string[] =>

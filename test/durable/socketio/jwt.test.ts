@@ -28,6 +28,11 @@ describe("a good token", () => {
     });
   });
 
+  it.each(["", 7, null])("that has the name %j gives none: the user id stands for it", async (name) => {
+    const user = await verdict({ secret: SECRET }, sign({ name }));
+    expect(user).toEqual({ user: "ada", sub: "ada", exp: expect.any(Number) });
+  });
+
   it("may be signed with either of two secrets, while one replaces the other", async () => {
     const secret = [SECRET, OTHER];
     for (const key of secret) expect(await verdict({ secret }, sign({}, key))).toMatchObject({ user: "ada" });
