@@ -52,7 +52,8 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
     const tokens = tokenPorts(this.ctx.id.name ?? "", this);
     const rooms = this.rooms ?? (exportedNamespace(this.ctx) as Rooms | undefined);
     const table = { static: namespaces, dynamic, recovery: (nsp: string) => this.recovery?.(nsp, ports) };
-    return { server: new Server(limits, table, { ...ports, tokens, view: asOnNode }), limits, rooms };
+    const server = new Server(limits, table, { ...ports, tokens, view: asOnNode });
+    return { server, limits, transports: limits.transports, rooms };
   }
 }
 

@@ -1,6 +1,7 @@
 // The interface between applications and the shell of an object (socket-object.ts): the parts that an application gives, and the ports
 // that it gets.
 import type { Meter } from "../engine/backpressure.ts";
+import type { Transport } from "../engine/engine.ts";
 import type { SessionServer } from "../engine/session-server.ts";
 import type { Identity, Session } from "../engine/session.ts";
 import type { ServerPorts } from "../server/server.ts";
@@ -34,6 +35,8 @@ export interface Application {
   /** A server of Socket.IO receives the events of other rooms, too. */
   readonly server: SessionServer & Partial<ServerSideRpc>;
   readonly limits: ObjectLimits;
+  /** Requests over others are refused. Default: both. */
+  readonly transports?: readonly Transport[] | undefined;
   /** Called for each request of a client, before its session gets it. @returns an answer that ends it, or how it goes on */
   admit?(request: Request, facts: UpgradeFacts): Promise<Response | Admission>;
   /** Called before a connection is opened. @returns the answer by which the Worker brings it to another object */

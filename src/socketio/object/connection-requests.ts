@@ -56,6 +56,8 @@ export class ConnectionRequests {
     answer: (facts: UpgradeFacts, admission: Admission) => Response | Promise<Response>,
   ): Response | Promise<Response> {
     const facts = this.#factsOf(request, transport);
+    const { transports } = this.#application;
+    if (transports && !transports.includes(transport)) return refuse("unknownTransport");
     const asked = this.#application.admit?.(request, facts);
     return asked ? finish(asked, (admission) => answer(facts, admission)) : answer(facts, {});
   }

@@ -13,7 +13,7 @@ export interface SocketIoOptions {
   readonly connectTimeout?: number | undefined;
   /** Bytes of one packet of a client, beyond which its connection is closed. Default: 1,000,000. */
   readonly maxHttpBufferSize?: number | undefined;
-  /** Those offered to clients. Default: both, and long-polling upgrades to WebSocket. */
+  /** Those that clients may use; others are refused. Default: both, and long-polling upgrades to WebSocket. */
   readonly transports?: readonly Transport[] | undefined;
   /** Connections of one address to one object; 0 is no limit. Default: 0. */
   readonly maxConnectionsPerIp?: number | undefined;

@@ -125,6 +125,8 @@ const OPTIONS: Readonly<Record<string, object>> = {
   range: { pingTimeout: 0 },
   sum: { pingInterval: 2 ** 30, pingTimeout: 2 ** 30 },
   pigeon: { transports: ["websocket", "pigeon"] },
+  polled: { transports: ["polling"] },
+  unpolled: { transports: ["websocket"] },
   crowded: { maxConnectionsPerIp: 2 },
 };
 

@@ -189,6 +189,20 @@ describe("options", () => {
     expect(await ada.closes()).toMatchObject({ code: 1009 });
   });
 
+  it("transports: one that is not listed is refused in Engine.IO's own form, also as an upgrade", async () => {
+    const fetcher = serving(env.MISTAKEN);
+    const unknown = { status: 400, body: JSON.stringify({ code: 0, message: "Transport unknown" }) };
+    expect(await textOf(request({ room: "unpolled", fetcher }))).toEqual(unknown);
+    expect((await upgrade({ room: "unpolled", fetcher })).status).toBe(101);
+    expect(await textOf(upgrade({ room: "polled", fetcher }))).toEqual(unknown);
+    const { body } = await textOf(request({ room: "polled", fetcher }));
+    const { sid, upgrades } = JSON.parse(body.slice(1)) as { sid: string; upgrades: string[] };
+    expect(upgrades).toEqual([]);
+    expect(await textOf(upgrade({ room: "polled", fetcher, query: { sid } }))).toEqual(unknown);
+    await textOf(request({ room: "polled", sid, fetcher, method: "POST", body: "40" }));
+    expect((await textOf(request({ room: "polled", sid, fetcher }))).body).toMatch(/^40/);
+  });
+
   it("maxConnectionsPerIp: one address gets so many, others as many", async () => {
     const fetcher = serving(env.MISTAKEN);
     const statusFrom = async (address: string): Promise<number> =>
