@@ -55,7 +55,7 @@ export interface ChatBase {
   readonly reportChanged: () => void;
   /** The room reports its members from now on (ANN-7). */
   readonly reportPeople: () => void;
-  /** Whether a feature of the room's class sends events of that name. */
+  /** Whether a custom feature sends events of that name. */
   readonly isSent: (event: string) => boolean;
   readonly reading: Pick<Reading, "noteJoined">;
   /** Those that a directory of rooms takes. */
@@ -97,7 +97,7 @@ export interface ChatDependencies {
   readonly files?: FileOptions;
   /** The room's moderation hook for posts and edits, asked for at each; absent, or without a result: there is none. */
   readonly rules?: (() => PostRules | undefined) | undefined;
-  /** Makes the features that the room's class adds; absent: it adds none. */
+  /** Makes the features that createParley and the room's class add; absent: they add none. */
   readonly custom?: MakeFeatures | undefined;
   /** Counts what happens; absent: nothing is counted. */
   readonly meter?: Meter;

@@ -20,7 +20,7 @@ export interface Audience<Sent> {
 
 /** One connection of a user: a tab, or a device. */
 export interface FeatureConnection {
-  /** Socket.IO's id of it. */
+  /** Socket.IO's id of it; empty in `welcome` for a connection in a shard. */
   readonly id: string;
   readonly user: string;
   readonly name: string;
@@ -32,7 +32,7 @@ export interface FeatureConnection {
   /** The value that the feature keeps on it. */
   readonly kept: unknown;
   /**
-   * Keeps a value on the connection: it outlives the room's sleep, costs no row, and ends with the connection.
+   * Keeps a value on the connection: it outlives the room's sleep, costs no row, and ends with the connection (in a shard, with the call).
    * @param value plain data, 1000 characters of JSON at most; `undefined` for none
    * @throws RangeError for more
    */
@@ -97,7 +97,7 @@ export interface FeatureDeadlineOptions {
    * deploy, is not woken for it.
    */
   readonly survivesCrash?: boolean;
-  /** It never wakes the room: once its moment has come, it runs with the next input or deadline of any kind. */
+  /** It never wakes the room: once its moment has come, it runs with the next deadline that is due, of any kind. */
   readonly piggybacks?: boolean;
 }
 

@@ -10,7 +10,7 @@ export type { Callers };
 /** The fields of a good answer, or nothing where it says only `ok`; `refuse(…)` for a bad one. */
 type Given<Good extends object> = Good | ErrorAnswer | undefined | void;
 
-/** @typeParam Payload as the schema lets it through */
+/** @typeParam Schema of the payload; @typeParam Good the fields of a good answer */
 export interface RoomEvent<
   Schema extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
   Good extends object = object,

@@ -1,5 +1,5 @@
-// The base class of custom features: events, fields of `welcome`, state and hooks, as the features of the chat have them. The
-// room's class names its features in `features`; src/chat/custom calls them. The room logs a hook that throws, and goes on.
+// The base class of custom features: events, fields of `welcome`, state and hooks, as the features of the chat have them.
+// createParley and the room's class name them in `features`; src/chat/custom calls them. The room logs a hook that throws, and goes on.
 import type { ErrorAnswer, Message } from "../protocol/chat-events.ts";
 import type {
   EventName,
@@ -24,11 +24,11 @@ export abstract class RoomFeature<Sent = object> {
   abstract readonly name: string;
   /** The events that clients may send, by name. */
   readonly events?: Readonly<Record<string, RoomEvent>>;
-  /** All events that it sends. No other feature and no announcement may use their names. */
+  /** All events that it sends. No other feature and no announcement may send events of these names. */
   readonly sends?: ReadonlyArray<EventName<Sent>>;
   protected readonly room: FeatureRoom<Sent>;
 
-  /** @param room as `features` of the room's class got it. It can send and wait from `start` on */
+  /** @param room as `room` of the `Feature`, or `features` of the room's class, got it. The feature can send and wait from `start` on */
   constructor(room: RoomHandle) {
     Object.defineProperty(this, BRAND, { value: true });
     this.room = room.roomOf(this);
@@ -38,16 +38,16 @@ export abstract class RoomFeature<Sent = object> {
   start?(): void;
 
   /**
-   * Refuses a connection. Called twice for each: when its token is checked, and again in the turn that lets it in.
+   * Refuses a connection. Called when its token is checked, and again in the turn that lets it in, but for a shard only once.
    * @returns `refuse("FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE", …)`, or nothing. If it throws, the connection is refused
    */
   admit?(newcomer: Newcomer): ErrorAnswer | undefined | void;
 
   /**
-   * Refuses an event before it runs, any event of the chat and of other features. `upload-file` stands for an upload. If it throws, the
-   * event is answered with `INTERNAL`.
-   * @param payload what the caller sent, after its schema: `{ id, emoji, on }` of a `react`. A post is asked about again, with the content that
-   * `beforePost` gave it, if that was awaited
+   * Refuses an event before it runs, any event of the chat and of features, except those that a shard answers itself (`typing`, `read`,
+   * `attend`). `upload-file` stands for an upload. If it throws, the event is answered with `INTERNAL`.
+   * @param payload what the caller sent, after its schema: `{ id, emoji, on }` of a `react`. In a room with `beforePost` a post or an edit
+   * that it accepts is asked about again, with the content that it gave
    */
   refuse?(event: string, caller: FeatureCaller, payload: unknown): ErrorAnswer | undefined | void;
 
@@ -75,7 +75,7 @@ export abstract class RoomFeature<Sent = object> {
   /** A change of a message is stored, and everyone has heard of it. */
   onChanged?(change: FeatureChange): void | Promise<void>;
 
-  /** The room has dropped its oldest messages. @param firstSeq the oldest that is left */
+  /** The room has dropped its oldest messages; also called once after a wake. @param firstSeq the oldest that is left */
   onTrimmed?(firstSeq: number): void | Promise<void>;
 
   /** The room is deleted, with all that the feature stored. */

@@ -34,7 +34,7 @@ export const CHAT_EVENTS = [
 
 export interface ClientToServerEvents extends SentBy<typeof CHAT_EVENTS> {}
 
-/** Events for moderators alone: others get FORBIDDEN. */
+/** Events for moderators alone: others get FORBIDDEN (`describe`: MOD-12). */
 export type ModeratorEvent = (typeof MODERATION_EVENTS)[number]["name"] | (typeof VERSIONS)["name"];
 
 /** The answer of the room to an event. */
@@ -68,7 +68,7 @@ const SENDS = {
   "not-shown": emitted<NotShown>(),
   notice: emitted<Notice>(),
   error: emitted<ErrorAnswer["error"]>(),
-  /** To everybody in many rooms, or to some people wherever they are; `id` is the same where it comes twice (ANN-1). */
+  /** To everybody in many rooms, or to some people wherever they are; `id` is the same where it comes twice (ANN-4). */
   announcement: emitted<{ readonly id: string; readonly data: unknown }>(),
 };
 

@@ -1,6 +1,6 @@
 // Marks of the users in a room: a hash of six characters per user, so that a lobby knows which rooms to call for an
-// announcement to users. Two users may share a mark; then a room is called that has neither. Called by features/directory/lobby.ts and the chat's
-// listing.
+// announcement to users. Two users may share a mark; then a room is called that has neither. Called by features/directory and
+// chat/people/room-bounds.ts.
 
 const MARK_LENGTH = 6;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -6,7 +6,7 @@ interface WebhookEnvelope<Type extends string, Data extends object> {
   readonly id: string;
   readonly type: Type;
   readonly room: string;
-  /** When it happened, in milliseconds since 1970. */
+  /** When it happened (`member.left`, `room.vacated`: when the room packed it), in milliseconds since 1970. */
   readonly at: number;
   /** Of two events about the same message, the same member or the same room, the later one has the higher `order`. */
   readonly order: number;

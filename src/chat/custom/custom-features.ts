@@ -1,5 +1,5 @@
-// The features that a room's class adds to those of the chat (OWN-1 to OWN-8): makes them, and lets those in that fit. One that does not is
-// left out, and the log says why. Made by parts.ts, in a room whose class has some.
+// The features that createParley or a room's class adds to those of the chat (OWN-1 to OWN-8): makes them, and lets those in that fit. One
+// that does not is left out, and the log says why. Made by parts.ts, in a room that has some.
 import type { RoomNumbers } from "../../protocol/room-list.ts";
 import {
   type AnyFeature,

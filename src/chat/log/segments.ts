@@ -40,7 +40,7 @@ export function agedAtMs({ ageMs }: Retention, { untilMs }: Segment): number {
   return untilMs + ageMs;
 }
 
-/** Milliseconds that a message is kept at most: as the first one of its segment. */
+/** Milliseconds until the first message of a segment may be dropped; for age it is dropped an hour later (CHAT-8). */
 export function keptMsMax({ ageMs }: Retention): number {
   return Math.ceil(ageMs / SEGMENTS_KEPT) + ageMs;
 }

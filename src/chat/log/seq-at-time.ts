@@ -1,4 +1,4 @@
-// Finds the first message since a time. Called by history, search and announcements.
+// Finds the first message since a time. Called by history, search, announcements and the sweep of files.
 import type { MessageLog } from "./message-log.ts";
 
 /** The first seq whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */

@@ -20,7 +20,7 @@ export const CLOCK_SLACK_MS = 60_000;
 
 export class MessageChanges implements RoomPart {
   readonly #room: Room;
-  /** `rev` of the latest change by this instance of the room. */
+  /** As `lastRev` has it. */
   #lastRev = 0;
   /** Changes kept by this instance of the room. */
   count = 0;
@@ -40,7 +40,7 @@ export class MessageChanges implements RoomPart {
     return { rev: this.clientRev };
   }
 
-  /** `rev` of the latest change by this instance of the room; 0 without one. */
+  /** `rev` of the latest change by this instance of the room, or the place that `raise` set; 0 without either. */
   get lastRev(): number {
     return this.#lastRev;
   }

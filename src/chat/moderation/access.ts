@@ -1,5 +1,6 @@
-// Access to a room: `DirectAccess` keeps a room between two people to them, `Bans` refuses banned users, and `Flooding` pauses users who flood the
-// room. parts.ts makes them, and requests.ts calls their hooks. moderation.ts calls `Bans`, and src/features/direct-messages `DirectAccess`.
+// Access to a room: `DirectAccess` keeps a room between two people to them, `Bans` refuses banned users, and `Flooding` pauses users who flood
+// the room. parts.ts makes them, and chat.ts and requests.ts call their hooks. moderation.ts calls `Bans`, and src/features/direct-messages
+// `DirectAccess`.
 import { Window } from "../../clock/rates.ts";
 import type { Answer, ErrorAnswer, Notice, Role } from "../../protocol/chat-events.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
@@ -114,7 +115,7 @@ export class Bans implements RoomPart {
     if (this.#records.banOf({ user, tokenRole: "member" })) this.#endStay(user);
   }
 
-  /** Disconnects a user (MOD-4). @param rank of the caller; connections of a higher token in shards stay */
+  /** Disconnects a user (MOD-4). @param rank of the caller; connections in shards whose tokens rank as high stay */
   kick(user: string, reason: string | undefined, rank: Rank): void {
     const message = withReason("You were kicked from this room", reason);
     const notice: Notice = { code: "KICKED", message };

@@ -32,7 +32,7 @@ const REMEMBERED_MAX = 10_000;
 /** Rows that each change looks at besides its own, to delete records of which nothing holds any more. */
 const TIDIED_PER_CHANGE = 10;
 
-/** Longer than any recovery window: nothing from before can come back then. */
+/** As long as the longest recovery window. */
 const REMOVAL_KEPT_MS = 24 * 3_600_000;
 
 const BLANK: UserRecord = {};

@@ -13,7 +13,7 @@ import type { Client, Room } from "../room/room.ts";
 
 /**
  * A quiet room sends a change at once. While members keep coming and going, the room gathers changes for a window that grows with
- * the connections, so that it sends 20 frames of presence a second, however many are there (PRES-1).
+ * the connections, so that up to a hundred of them get 20 frames of presence a second together (PRES-1).
  */
 const WINDOW_MS_PER_CONNECTION = 50;
 const WINDOW_MS = { min: 250, max: 5000 };

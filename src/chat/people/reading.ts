@@ -1,6 +1,6 @@
 // Read marks: how far each user has read. A mark moves forward, and back if its user asks for that (READ-7); the room sends marks in bursts
-// (READ-2) and stores them every few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few
-// seconds: READ-4.
+// (READ-2) and stores them every few seconds while users read. Between two writes each mark is on its user's connection, so sleep loses none
+// and a crash those of the few seconds after the last write: READ-4.
 import { READ, READ_MARKS, type ReadPayload } from "../../protocol/events/people.ts";
 import type { Answer, ReadingWelcome } from "../../protocol/chat-events.ts";
 import { hasPassed, type ThrottledRun } from "../../clock/rates.ts";
@@ -20,7 +20,7 @@ export const READ_STORE_INTERVAL_MS = 5000;
 /** From a disconnect to the write, so that users who leave at the same time share the row. */
 export const READ_STORE_GATHER_MS = 1000;
 
-/** After so many failed tries the room drops the marks of users who have left: no connection of theirs is left to keep them. */
+/** After so many failed tries the room tries again only with its next write: READ-4. */
 const STORE_TRIES_MAX = 12;
 
 /** Marks in an answer to `read-marks` (READ-5). */

@@ -17,7 +17,7 @@ const BUSY_RETRY_MS = 1000;
 export interface ForeignCall {
   /** The one for whom it counts. */
   readonly party: Party;
-  /** Called at most once: when its time is over, or the room is deleted. */
+  /** Called when its time is over, and when the room is deleted: a call that has not ended by then gets both. */
   readonly giveUp: (why: "late" | "deleted") => void;
 }
 

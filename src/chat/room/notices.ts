@@ -1,4 +1,4 @@
-// Notices before a room closes all its connections: for a restart, or because it is deleted. Sent by durable/chat-room.ts.
+// Notices before a room closes all its connections: for a restart, or because it is deleted. Sent by durable/chat-room.ts and room-shard.ts.
 import type { Notice } from "../../protocol/chat-events.ts";
 import { digestOf } from "../../protocol/digest.ts";
 

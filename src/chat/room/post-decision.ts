@@ -9,7 +9,7 @@ import { refuse } from "../../protocol/refuse.ts";
 
 /** A post, or the new text of a message: a copy, so changing it changes nothing. */
 export interface PostDraft {
-  /** Without spaces around it. */
+  /** In its normal form (MSG-12). */
   readonly content: string;
   readonly clientMsgId?: string;
   /** The id of the message that it answers. */

@@ -33,7 +33,7 @@ export interface RoomPart {
   readonly operations?: readonly Operation[];
   /** The room starts or wakes, before any connection is there: the place to add deadlines. */
   start?(): void;
-  /** Refuses a connection. Called twice for each: when its token is checked, and again in the turn that lets it in. */
+  /** Refuses a connection. Called when its token is checked, and again in the turn that lets it in, but for a shard only once. */
   admit?(membership: Membership): Refusal | undefined;
   /** Refuses a request before it runs. @param payload as its schema let it through */
   refuse?(event: EventRules, caller: Caller, payload: unknown): ErrorAnswer | undefined;
@@ -71,7 +71,7 @@ export interface RoomPart {
   onTurnEnd?(): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
-  /** The log has forgotten the messages before this one; called once after a wake in any case. */
+  /** The log has forgotten the messages before this one; after a wake the first look at the retention calls it in any case. */
   onTrimmed?(firstSeq: number): void;
   /** All connections are about to be closed: the place to answer open requests. */
   onShutdown?(): void;

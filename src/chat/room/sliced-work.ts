@@ -1,6 +1,6 @@
 // Work that reads much of the log, in slices: one at once, and further ones in turns of the users (CHAT-10) and of all rooms of the isolate
 // (SRCH-5). Between two slices the rooms serve other events. In memory only, so the room stays awake for it. Called by searches
-// (src/features/search) and exports (messages/exporting.ts).
+// and threads (src/features) and exports (messages/exporting.ts).
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { Party, ShareLimits } from "../../protocol/shares.ts";
 import { payerOf } from "./guests.ts";

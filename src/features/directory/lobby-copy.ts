@@ -98,7 +98,7 @@ export class LobbyCopy {
     return isNews;
   }
 
-  /** A report takes the counts along. @returns what is to be called if it does not arrive */
+  /** A report takes the counts along. If it does not arrive, `oweUnread` is called. */
   takeUnread(): void {
     this.#owesUnread = false;
   }

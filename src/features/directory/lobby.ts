@@ -38,7 +38,7 @@ export const SAVE_WINDOW_MS_MIN = 1000;
 export const SAVE_WINDOW_MS_MAX = 60_000;
 
 /**
- * Rooms that one lobby lists. Of more it drops a tenth of the empty ones: first small rooms of one author, which cost one person little to
+ * Rooms that one lobby lists. Of more it drops a tenth, all of them empty: first small rooms of one author, which cost one person little to
  * make in thousands, and last rooms of several authors; among equals those that were quiet the longest.
  */
 export const ROOMS_MAX = 100_000;

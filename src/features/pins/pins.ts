@@ -48,7 +48,7 @@ export class Pins extends RoomFeature<PinsSent> {
   /** Pins as they are shown, by message. */
   readonly #shown = new Map<string, Pin>();
 
-  /** @throws Error for a bad option, which it names */
+  /** @throws Error for a bad `max`. For a `by` that is unknown, the room leaves the feature out */
   constructor(room: RoomHandle, { max = PINS_MAX_DEFAULT, by = "moderators" }: PinsOptions = {}) {
     super(room);
     if (!(Number.isInteger(max) && max >= 1 && max <= PINS_MAX_MAX))

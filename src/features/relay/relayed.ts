@@ -1,5 +1,5 @@
-// Takes batches of other rooms: each message once and in order, stored in one transaction with the mark of the link (RLY-3, RLY-4). A
-// mirrored message counts as posted by a service (RLY-7). Called by RPC (index.ts).
+// Takes batches of other rooms: each message once and in order, stored in one transaction with the mark of the link (RLY-3, RLY-4). Modes
+// and rate limits of this room do not apply to them (RLY-7). Called by RPC (index.ts).
 import type { Answer, Message } from "../../protocol/chat-events.ts";
 import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { inOrder, receive, type ReceiverMark } from "./receiver.ts";

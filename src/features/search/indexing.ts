@@ -9,7 +9,7 @@ import { wordsIn, type Effort, type Word } from "./words.ts";
 const TERM_LENGTH_MAX = 64;
 /** Terms that an index is asked for at once; the longest narrow it down most. */
 const TERMS_ASKED_MAX = 16;
-/** Private characters, which no word has: the first begins an author, the other replaces all but letters in an author's id. */
+/** Private characters, which no word has: the first begins an author, the other replaces ASCII but letters and digits in an author's id. */
 const AUTHOR = "\ue000";
 const OTHER = "\ue001";
 

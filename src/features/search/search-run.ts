@@ -65,7 +65,8 @@ export class SearchRun {
   }
 
   /**
-   * Goes on for the work of reading so many messages; the last step may exceed it by one message. Log and index may have changed since the last call.
+   * Goes on for the work of reading so many messages; the last step may exceed it by a message, or a part of the index. Log and index may
+   * have changed since the last call.
    * @throws what reading the log throws
    */
   go(messages: number): void {

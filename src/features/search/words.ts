@@ -1,5 +1,5 @@
 // Splits text into words for search: the only place that does, so that queries, index and matching have the same words
-// (SRCH-1, SRCH-3). Called by search-query.ts and indexing.ts.
+// (SRCH-1, SRCH-3). Called by search-query.ts, indexing.ts and searching.ts.
 
 import { UNSPACED } from "../../protocol/text/characters.ts";
 

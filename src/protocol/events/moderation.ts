@@ -1,4 +1,4 @@
-// The events of moderators: the actions with their bounds, and the lists that moderators read (MOD-1 to MOD-11). Their handlers:
+// The events of moderators: the actions with their bounds, and the lists that moderators read (MOD-1 to MOD-12). Their handlers:
 // src/chat/moderation.
 import * as z from "zod/mini";
 

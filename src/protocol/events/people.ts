@@ -1,5 +1,5 @@
 // The declarations of events about people: presence, typing, read marks, and the connection itself. src/chat/people handles them; in a shard
-// src/shards/member-events.ts does.
+// src/shards/member-events.ts handles some.
 import * as z from "zod/mini";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";
@@ -29,7 +29,7 @@ export const PRESENCE = defineEvent({
 
 /** `find`: only members whose name or id has this in it (PRES-6). */
 export type PresencePayload = Given<typeof PRESENCE.schema>;
-/** In a large room `members` holds fewer than `count`: those who have been here longest. */
+/** `members` holds 200 at most, those of the room itself who have been here longest; `count` is of all (PRES-3, SHD-9). */
 export type PresenceAnswer = AnswerOf<typeof PRESENCE>;
 
 export interface Typist {

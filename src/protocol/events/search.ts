@@ -21,7 +21,7 @@ export const foundMessageSchema = z
   })
   .apply(named, "FoundMessage");
 
-/** `matches`: ascending, the first ones of many; empty where no `query` was given. */
+/** `matches`: ascending, the first ones of many; empty where neither `query` nor `mentions` gave words. */
 export type FoundMessage = Sent<typeof foundMessageSchema>;
 
 export const SEARCH = defineEvent({
@@ -53,6 +53,6 @@ export const SEARCH = defineEvent({
 export type SearchPayload = Given<typeof SEARCH.schema>;
 /**
  * Newest first. `hasMore`: there are older messages that have not been looked at; asking again with `before` goes on with
- * them, and may find none. Only then a page may hold fewer than `limit`.
+ * them, and may find none. Also such a page may hold fewer than `limit`.
  */
 export type SearchAnswer = AnswerOf<typeof SEARCH>;

@@ -22,7 +22,7 @@ export const memberSchema = z
 
 /**
  * A person present in a room; several tabs are one member. `connections` is 0 while the room waits whether a member comes back.
- * A reload does not change `since` (PRES-7).
+ * A reload does not change `since` (PRES-1).
  */
 export type Member = Sent<typeof memberSchema>;
 
