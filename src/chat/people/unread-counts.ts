@@ -10,8 +10,11 @@ import type { Room } from "../room/room.ts";
 /** Readers in a report: those who have read the furthest, guests behind all others. */
 export const READERS_MAX = 1000;
 
-/** Messages that are looked at; a reader's own are among them. */
+/** Messages that are counted, deleted ones left out; a reader's own are among them. */
 export const NEWEST_MAX = 2 * UNREAD_MAX;
+
+/** Messages that are looked at for them, deleted ones among them. */
+export const LOOKED_MAX = 1000;
 
 /** The form of ids that POST /api/guest gives: anybody can have any number of them. */
 const GUEST = /^guest-[0-9a-f]{16}$/;
@@ -35,8 +38,10 @@ export class UnreadCounts implements RoomPart {
   readonly #room: Room;
   readonly #sources: ReaderSources;
   readonly #readerMarks = new RecentMap<string, string>(READERS_MAX);
-  /** The newest messages that are not deleted, ascending; read when they are needed first. */
+  /** The newest messages that are not deleted, ascending; read when they are needed first, and on where deletions leave too few. */
   #newest: Counted[] | undefined;
+  /** The seq from which on they are all there. */
+  #fromSeq = Infinity;
 
   constructor(room: Room, sources: ReaderSources) {
     this.#room = room;
@@ -46,10 +51,12 @@ export class UnreadCounts implements RoomPart {
   onPosted(messages: readonly Message[]): void {
     const isStored = messages.at(-1)!.seq <= this.#room.log.lastSeq;
     if (!this.#newest && isStored) return;
-    const known = this.#all;
+    const known = this.#newest ?? this.#all;
     const lastSeq = known.at(-1)?.seq ?? 0;
     for (const message of messages) if (message.seq > lastSeq) known.push(counted(message));
-    if (known.length > NEWEST_MAX) known.splice(0, known.length - NEWEST_MAX);
+    if (known.length <= NEWEST_MAX) return;
+    known.splice(0, known.length - NEWEST_MAX);
+    this.#fromSeq = known[0]!.seq;
   }
 
   onChanged({ kind, posted, change }: MadeChange): void {
@@ -118,22 +125,28 @@ export class UnreadCounts implements RoomPart {
 
   get #all(): Counted[] {
     const { log } = this.#room;
-    this.#newest ??= this.#read();
-    while (this.#newest.length > 0 && this.#newest[0]!.seq < log.firstSeq) this.#newest.shift();
-    return this.#newest;
+    const all = (this.#newest ??= []);
+    while (all.length > 0 && all[0]!.seq < log.firstSeq) all.shift();
+    if (all.length < NEWEST_MAX) this.#readOn(all);
+    return all;
   }
 
-  #read(): Counted[] {
+  #readOn(all: Counted[]): void {
     const { log, read } = this.#room;
+    const endSeq = Math.max(log.firstSeq, log.lastSeq - LOOKED_MAX + 1);
+    const beforeSeq = Math.min(this.#fromSeq, log.lastSeq + 1);
+    this.#fromSeq = Math.min(beforeSeq, endSeq);
+    if (beforeSeq <= endSeq) return;
     const found: Counted[] = [];
-    if (log.lastSeq === 0) return found;
     read(() => {
-      let looked = 0;
-      for (const message of log.descending(Infinity)) {
+      for (const message of log.descending(beforeSeq)) {
+        if (message.seq < endSeq) break;
         if (!message.deleted) found.push(counted(message));
-        if (++looked === NEWEST_MAX) break;
+        if (all.length + found.length < NEWEST_MAX) continue;
+        this.#fromSeq = message.seq;
+        break;
       }
     });
-    return found.reverse();
+    all.unshift(...found.reverse());
   }
 }

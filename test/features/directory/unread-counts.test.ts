@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Listing } from "../../../src/features/directory/listing.ts";
-import { READERS_MAX } from "../../../src/chat/people/unread-counts.ts";
+import { LOOKED_MAX, NEWEST_MAX, READERS_MAX } from "../../../src/chat/people/unread-counts.ts";
 import { REPORT_WINDOW_MS_MIN, REPORT_WINDOW_WATCHED_MS } from "../../../src/features/directory/pace.ts";
 import { directRoomOf } from "../../../src/protocol/direct-room.ts";
 import { UNREAD_MAX } from "../../../src/protocol/unread.ts";
@@ -68,6 +68,12 @@ class Deployment {
     await this.reporting.settle();
     return (answer as { id: string }).id;
   }
+
+  /** As fast as the room lets a user do so. */
+  async remove(user: string, id: string): Promise<void> {
+    expect(await this.reporting.room.ask("delete-message", user, { id })).toMatchObject({ ok: true });
+    await this.advance(100);
+  }
 }
 
 describe("counts", () => {
@@ -106,6 +112,39 @@ describe("counts", () => {
     await all.post("ben");
     await all.advance(120_000);
     expect(all.unread("ada")).toBe(UNREAD_MAX);
+  });
+
+  it("go on behind deleted messages, through sleep, and take in what was further back", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    for (let i = 0; i < 5; i++) await all.post("ben", "@ada");
+    const raid: string[] = [];
+    for (let i = 0; i < NEWEST_MAX; i++) raid.push(await all.post("cleo"));
+    await all.rest();
+    expect(all.unread("ada")).toBe(UNREAD_MAX);
+    for (const id of raid.slice(0, -3)) await all.remove("cleo", id);
+    await all.rest();
+    expect([all.unread("ada"), all.mentions("ada")]).toEqual([8, { mentions: 5, mentionSeq: 5 }]);
+    for (const id of raid.slice(-3)) await all.remove("cleo", id);
+    await all.rest();
+    expect(all.unread("ada")).toBe(5);
+    room.shell.evict();
+    await all.post("ben");
+    await all.rest();
+    expect(all.unread("ada")).toBe(6);
+  });
+
+  it(`are those among the newest ${LOOKED_MAX} messages`, async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    for (let i = 0; i < 5; i++) await all.post("ben");
+    for (let i = 0; i < LOOKED_MAX - 2; i++) await all.remove("cleo", await all.post("cleo"));
+    room.shell.evict();
+    await all.post("cleo");
+    await all.rest();
+    expect(all.unread("ada")).toBe(2);
   });
 
   it("are told to those who have been there and read nothing, and to nobody else: READ-6", async () => {
