@@ -44,8 +44,16 @@ export interface LobbyRpc {
   /**
    * The rooms that a user has been in, with what is new there (LOB-9).
    * @param since the `version` that the caller has: while it counts, the answer waits for `waitMs`
+   * @param opened the rooms that the user's token opens; absent: all
    */
-  joined(user: string, look: { readonly since?: string | undefined; readonly waitMs: number }): Promise<JoinedRooms>;
+  joined(
+    user: string,
+    look: {
+      readonly since?: string | undefined;
+      readonly waitMs: number;
+      readonly opened?: readonly string[] | undefined;
+    },
+  ): Promise<JoinedRooms>;
 
   /** Finds the rooms of these users; from now on rooms report their members (ANN-7). */
   find(users: readonly string[]): Promise<Whereabouts>;

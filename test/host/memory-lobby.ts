@@ -93,8 +93,9 @@ export class MemoryLobby {
     return Object.fromEntries(rooms.map(({ room, unread }) => [room, unread]));
   }
 
-  joined(user: string, lookMs = 0): ReturnType<Lobby["joined"]> {
-    return this.#lobby.joined(user, this.nowMs + lookMs, this.nowMs);
+  /** @param opened the rooms that the user's token opens */
+  joined(user: string, lookMs = 0, opened?: readonly string[]): ReturnType<Lobby["joined"]> {
+    return this.#lobby.joined(user, { untilMs: this.nowMs + lookMs, opened }, this.nowMs);
   }
 
   whenChanged(user: string, changed: () => void): () => void {

@@ -3,7 +3,6 @@ import * as z from "zod/mini";
 
 import { described } from "../../protocol/schemas/described.ts";
 import { joinedRoomSchema, type JoinedRooms } from "../../protocol/schemas/unread.ts";
-import { roomAllowed } from "../../protocol/room-name.ts";
 import { lobbiesOf } from "../../rpc/lobby.ts";
 import { refuseWithout } from "../../worker/http/refusals.ts";
 import { actingAsUser, EVERYONE } from "../../worker/api/access.ts";
@@ -22,7 +21,8 @@ export const UNREAD_CALLS: readonly ApiCall[] = [
     path: "/api/unread",
     summary: "One's own rooms, and what is new there",
     description:
-      "Rooms that the user has been in and that the token opens, rooms between two people among them, the newest message first. " +
+      "Rooms that the user has been in and that the token opens, rooms between two people among them, the newest message first; " +
+      "the first 500 of each directory. " +
       "Also where `ROOM_LIST` is off. Wakes no room.",
     roles: EVERYONE,
     given: z.object({
@@ -50,7 +50,7 @@ export const UNREAD_CALLS: readonly ApiCall[] = [
       const lobbies = lobbiesOf(env.LOBBY, deployment.settings.lobbies);
       const known = since.split(",");
       const ask = (waitMs: number): Array<Promise<JoinedRooms>> =>
-        lobbies.map((lobby, at) => lobby.joined(caller.user, { since: known[at], waitMs }));
+        lobbies.map((lobby, at) => lobby.joined(caller.user, { since: known[at], waitMs, opened: identity.rooms }));
       let lists = await Promise.all(ask(0));
       // A room that is gone meanwhile answers nobody.
       for (const room of lists.flatMap(({ unaware }) => unaware))
@@ -61,7 +61,7 @@ export const UNREAD_CALLS: readonly ApiCall[] = [
         await Promise.race(ask(wait * 1000));
         lists = await Promise.all(ask(0));
       }
-      const rooms = lists.flatMap((list) => list.rooms).filter(({ room }) => roomAllowed(identity.rooms, room));
+      const rooms = lists.flatMap((list) => list.rooms);
       rooms.sort((a, b) => (b.lastActivity ?? 0) - (a.lastActivity ?? 0) || (a.room < b.room ? -1 : 1));
       return Response.json({ ok: true, rooms, version: versionOf(lists) });
     },

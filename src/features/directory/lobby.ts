@@ -49,7 +49,7 @@ export const SMALL_ROOM_MESSAGES = 20;
 const LEASE_MS = REPORT_AGAIN_MS + 300_000;
 
 /** Rooms in a user's list. */
-const JOINED_MAX = 500;
+export const JOINED_MAX = 500;
 
 /** From one search for unused conversations to the next. */
 const FORGET_INTERVAL_MS = 3_600_000;
@@ -227,15 +227,20 @@ export class Lobby {
   /**
    * LOB-9: the rooms that a user has been in, those with the newest messages first, and what is new there.
    * @param untilMs the user looks until then at least
+   * @param opened the rooms that the user's token opens
    */
-  joined(user: string, untilMs: number, nowMs: number): JoinedRooms {
+  joined(
+    user: string,
+    { untilMs, opened }: { readonly untilMs: number; readonly opened?: readonly string[] | undefined },
+    nowMs: number,
+  ): JoinedRooms {
     const { rooms, version, unaware } = this.#looks.begin(user, { untilMs, nowMs }, (mark) => this.#rooms.readBy(mark));
     const mark = readerMark(user);
     const found: JoinedRoom[] = [];
     for (const name of rooms) {
       const kept = this.#rooms.get(name);
       const overview = kept && seenAt(kept, nowMs);
-      if (!overview) continue;
+      if (!overview || !roomAllowed(opened, name)) continue;
       const { users, names } = kept.direct ?? {};
       const other = users && 1 - users.indexOf(user);
       const direct = other !== undefined && { user: users![other]!, name: names?.[other] ?? users![other]! };

@@ -81,11 +81,8 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
   }
 
   /** @internal */
-  async joined(
-    user: string,
-    { since, waitMs }: { readonly since?: string | undefined; readonly waitMs: number },
-  ): Promise<JoinedRooms> {
-    const look = (): JoinedRooms => this.#rooms.joined(user, Date.now() + waitMs, Date.now());
+  async joined(user: string, { since, waitMs, opened }: Parameters<LobbyRpc["joined"]>[1]): Promise<JoinedRooms> {
+    const look = (): JoinedRooms => this.#rooms.joined(user, { untilMs: Date.now() + waitMs, opened }, Date.now());
     const now = look();
     if (waitMs === 0 || now.version !== since) return now;
     await new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ import {
 import { SEARCH_LIMIT_MAX } from "../../protocol/limits.ts";
 import { failedInSchema, foundInSchema, type FoundIn } from "../../protocol/schemas/found-in.ts";
 import { limitOf } from "../../protocol/schemas/fields.ts";
-import { ROOM_NAME, roomAllowed } from "../../protocol/room-name.ts";
+import { ROOM_NAME } from "../../protocol/room-name.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { described } from "../../protocol/schemas/described.ts";
 import { lobbiesOf } from "../../rpc/lobby.ts";
@@ -159,10 +159,11 @@ type Asked = Pick<ApiRequest<object>, "identity" | "caller" | "env" | "deploymen
 async function ownRooms({ identity, caller, env, deployment }: Asked): Promise<string[] | undefined> {
   if (!env.LOBBY) return undefined;
   const lobbies = lobbiesOf(env.LOBBY, deployment.settings.lobbies);
-  const lists = await Promise.all(lobbies.map((lobby) => lobby.joined(caller.user, { waitMs: 0 })));
+  const lists = await Promise.all(
+    lobbies.map((lobby) => lobby.joined(caller.user, { waitMs: 0, opened: identity.rooms })),
+  );
   return lists
     .flatMap((list) => list.rooms)
-    .filter(({ room }) => roomAllowed(identity.rooms, room))
     .sort((a, b) => (b.lastActivity ?? 0) - (a.lastActivity ?? 0))
     .map(({ room }) => room);
 }

@@ -3,8 +3,9 @@ import { describe, expect, it, vi } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../../src/features/directory/room-facts.ts";
 import { UNUSED_DIRECT_MS_MAX } from "../../../src/features/directory/kept-room.ts";
-import { SAVE_WINDOW_MS_MAX } from "../../../src/features/directory/lobby.ts";
+import { JOINED_MAX, SAVE_WINDOW_MS_MAX } from "../../../src/features/directory/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../../src/storage/paged-map.ts";
+import { packUnread, readerMark } from "../../../src/protocol/unread.ts";
 import {
   lobbyNames,
   lobbyOf,
@@ -39,6 +40,17 @@ function lobbyWith(...reports: RoomReport[]): MemoryLobby {
   for (const report of reports) lobby.report(report);
   return lobby;
 }
+
+it(`LOB-9: of a user's rooms those that the token opens are listed, ${JOINED_MAX} with the newest messages`, () => {
+  const unread = packUnread([[readerMark("ada"), 1]]);
+  const read = (room: string, lastActivity: number): RoomReport => reportOf(room, { lastActivity, unread });
+  const busy = Array.from({ length: JOINED_MAX }, (_, at) => read(`busy-${at}`, START_MS));
+  const lobby = lobbyWith(read("team-tea", START_MS - 2), read("quiet", START_MS - 1), ...busy);
+  const listed = (rooms?: readonly string[]): string[] => lobby.joined("ada", 0, rooms).rooms.map(({ room }) => room);
+  expect(listed(["team-*"])).toEqual(["team-tea"]);
+  expect(listed(["quiet", "team-*", "busy-7"])).toEqual(["busy-7", "quiet", "team-tea"]);
+  expect(listed().sort()).toEqual(busy.map(({ room }) => room).sort());
+});
 
 it("DM-4: a user's conversations follow the reports, and are found without a look at those of others", () => {
   const direct = (name: string, users: readonly [string, string], more: Partial<RoomReport> = {}): RoomReport =>
