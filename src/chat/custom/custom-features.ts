@@ -18,7 +18,8 @@ import { operationOf, problemOf } from "./custom-event.ts";
 import { hooksOf } from "./custom-hooks.ts";
 import { CustomRoom, type CustomRoomPorts } from "./custom-room.ts";
 
-export type MakeFeatures = (room: RoomHandle) => readonly AnyFeature[];
+/** @param failed hears of a feature that could not be made and is not in the list */
+export type MakeFeatures = (room: RoomHandle, failed: (name: string, error: unknown) => void) => readonly AnyFeature[];
 
 /**
  * The features that createParley was given and those of the room's class, as one list. One of the class replaces one of its name.
@@ -26,16 +27,25 @@ export type MakeFeatures = (room: RoomHandle) => readonly AnyFeature[];
  */
 export function withHandedIn(
   handedIn: readonly Feature[],
-  ofClass: MakeFeatures | undefined,
+  ofClass: ((room: RoomHandle) => readonly AnyFeature[]) | undefined,
 ): MakeFeatures | undefined {
   const makers = handedIn.flatMap(({ name, room }) => (room ? [{ name, room }] : []));
   if (makers.length === 0) return ofClass;
-  return (handle) => {
+  return (handle, failed) => {
     const added = ofClass ? ofClass(handle) : [];
     // CustomFeatures says what is wrong with it.
     if (!Array.isArray(added)) return added;
     const names = new Set(added.map((feature: AnyFeature | undefined) => feature?.name));
-    return [...makers.filter(({ name }) => !names.has(name)).map(({ room }) => room(handle)), ...added];
+    const made = makers.flatMap(({ name, room }) => {
+      if (names.has(name)) return [];
+      try {
+        return [room(handle)];
+      } catch (error) {
+        failed(name, error);
+        return [];
+      }
+    });
+    return [...made, ...added];
   };
 }
 
@@ -71,7 +81,7 @@ export class CustomFeatures implements RoomPart {
   #made(make: MakeFeatures): readonly unknown[] {
     const handle: RoomHandle = { roomOf: (feature) => this.#roomOf(feature as AnyFeature) };
     try {
-      const made: unknown = make(handle);
+      const made: unknown = make(handle, (name, error) => this.#leaveOut(name, error));
       if (Array.isArray(made)) return made;
       throw new Error("it must return a list of features");
     } catch (error) {
@@ -94,9 +104,13 @@ export class CustomFeatures implements RoomPart {
       return this.#hooked(feature as AnyFeature);
     } catch (error) {
       const { name = at } = (feature ?? {}) as { readonly name?: unknown };
-      this.#problems.push({ what: `the feature ${JSON.stringify(name)} is left out`, error });
+      this.#leaveOut(name, error);
       return undefined;
     }
+  }
+
+  #leaveOut(name: unknown, error: unknown): void {
+    this.#problems.push({ what: `the feature ${JSON.stringify(name)} is left out`, error });
   }
 
   #problemOf(feature: unknown): string | undefined {

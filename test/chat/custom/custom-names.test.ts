@@ -164,6 +164,22 @@ describe("OWN-2: a room whose list of features", () => {
     expect(await ada.ask("tea")).toEqual({ ok: true, of: "deployment" });
   });
 
+  it("lacks a feature of the deployment that cannot be made, and has its others", async () => {
+    const pins = {
+      name: "pins",
+      room: (): never => {
+        throw new Error("max must be 1 to 100");
+      },
+    };
+    const good = { name: "good", room: (handle: RoomHandle) => new Feature(handle, GOOD) };
+    const ofClass = (handle: RoomHandle) => [new Feature(handle, { name: "tea", events: { tea: { run } } })];
+    for (const make of [withHandedIn([pins, good], undefined), withHandedIn([pins, good], ofClass)]) {
+      const room = new CustomRoom(make!);
+      expect(room.logged).toEqual(['the feature "pins" is left out: max must be 1 to 100']);
+      await expectOthers(room);
+    }
+  });
+
   it("is empty, too", async () => {
     const room = roomWith(() => []);
     expect(room.logged).toEqual([]);
