@@ -8,7 +8,7 @@ export const OPEN_MAX = 500;
 /** Resolved ones that are kept, and for how long. */
 export const RESOLVED_KEPT_MAX = 200;
 export const RESOLVED_KEPT_MS = 30 * 24 * 3_600_000;
-/** Users whose report of one message is kept; of more, the first. */
+/** Users whose report of one message is kept; of more, the first, until another one opens it again. */
 export const REPORTERS_MAX = 50;
 
 /** CHAT-10, for open reports and for the reporters of a message. */
@@ -132,17 +132,19 @@ export class ReportBook {
   }
 }
 
-/** Whether a report has this party among its reporters, or no place for it. */
-export function hasHeard({ reporters }: StoredReport, party: Party): boolean {
+/** Whether a report has this party among its reporters, or, while it is open, no place for it. */
+export function hasHeard({ reporters, resolved }: StoredReport, party: Party): boolean {
   const own = reporters.filter((reporter) => isOf(reporter, party)).length;
+  if (resolved) return own > 0;
   return isFullFor(party, { all: reporters.length, own }, REPORTER_SHARES);
 }
 
-/** The report with another reporter, open again. */
+/** The report with another reporter, open again; in a full one the oldest makes room. */
 export function withReporter(
   { resolved: _resolved, ...report }: StoredReport,
   reporter: Reporter,
   { name, isGuest }: Party,
 ): StoredReport {
-  return { ...report, reporters: [...report.reporters, { ...reporter, ...(isGuest && { guests: name }) }] };
+  const others = report.reporters.slice(1 - REPORTERS_MAX);
+  return { ...report, reporters: [...others, { ...reporter, ...(isGuest && { guests: name }) }] };
 }

@@ -315,6 +315,29 @@ describe("ABUSE-4: a moderator resolves a report", () => {
     expect(await list(mia)).toMatchObject({ open: 1, reports: [{ reporters: [{ user: "ada" }, { user: "cleo" }] }] });
   });
 
+  it(`which another member opens again, also after ${REPORTERS_MAX} others: the oldest makes room`, async () => {
+    const { room, mia, ben } = await cast();
+    const id = await post(ben);
+    for (let at = 0; at < REPORTERS_MAX; at++) await room.ask("report-message", `user-${at}`, { id, reason: "rude" });
+    await mia.ask("resolve-report", { id, action: "dismiss" });
+    expect(await room.ask("report-message", "user-1", { id, reason: "rude" })).toEqual(OK);
+    expect(await list(mia)).toMatchObject({ open: 0 });
+    expect(await room.ask("report-message", "late", { id, reason: "rude" })).toEqual(OK);
+    const { open, reports } = await list(mia);
+    expect([open, reports[0].reporters.length]).toEqual([1, REPORTERS_MAX]);
+    expect([reports[0].reporters[0].user, reports[0].reporters.at(-1).user]).toEqual(["user-1", "late"]);
+  });
+
+  it(`which a guest opens again, also after ${REPORTERS_MAX / 2} others`, async () => {
+    const { room, mia, ben } = await cast();
+    const id = await post(ben);
+    for (let at = 0; at < REPORTERS_MAX / 2; at++)
+      await room.ask("report-message", `user-${at}`, { id, reason: "rude" });
+    await mia.ask("resolve-report", { id, action: "dismiss" });
+    expect(await report(await room.join({ user: "guest-1", isGuest: true }, { address: "192.0.2.1" }), id)).toEqual(OK);
+    expect(await list(mia)).toMatchObject({ open: 1 });
+  });
+
   it("of a message that its author deleted meanwhile", async () => {
     const { mia, ben, id } = await reported();
     await ben.ask("delete-message", { id });
