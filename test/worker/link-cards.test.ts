@@ -227,6 +227,12 @@ describe("CARD-3: bounds", () => {
     expect([parts, cancel.mock.calls.length]).toEqual([[], 1]);
   });
 
+  it("nor is what came in the same part as the end of the head", async () => {
+    const page =
+      "<title>Tea</title></Head><body><meta property='og:title' content='No'><meta name=description content=No>";
+    expect((await cardFrom(() => html(page))).card).toEqual({ url: expect.any(String), title: "Tea" });
+  });
+
   it("so many parts of a body are read", async () => {
     const inParts = (parts: ReadonlyArray<Uint8Array>): ReadableStream => {
       let at = 0;

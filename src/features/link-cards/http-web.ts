@@ -40,7 +40,7 @@ export interface Picture extends Pick<ImageFacts, "type"> {
 /** @returns `undefined` if the address has no card, or if the fetch fails */
 export async function fetchCard(address: Address, web: Web): Promise<LinkCard | undefined> {
   const found = await fetchBytes(address, web, PAGE);
-  return found && cardOf(await tagsOf(textOf(found)), found.address, web.own);
+  return found && cardOf(await tagsOf(headOf(textOf(found))), found.address, web.own);
 }
 
 /** @returns nothing for an address without a picture of a kind that every browser shows, and for a larger picture */
@@ -60,12 +60,12 @@ interface Wanted {
   readonly end?: RegExp;
 }
 
-const PAGE: Wanted = {
+const PAGE = {
   accept: "text/html,application/xhtml+xml",
   types: /^(text\/html|application\/xhtml\+xml)\s*(;|$)/i,
   bytesMax: PAGE_BYTES_MAX,
   end: /<\/head/i,
-};
+} satisfies Wanted;
 
 /** What it is, its bytes say. */
 const PICTURE: Wanted = {
@@ -158,6 +158,12 @@ function textOf({ bytes, type }: Found): string {
     // There is no such charset.
     return new TextDecoder().decode(bytes);
   }
+}
+
+/** What comes after the end of the head may have come with it. */
+function headOf(html: string): string {
+  const end = html.search(PAGE.end);
+  return end === -1 ? html : html.slice(0, end);
 }
 
 /** The first tag of each name, with its entities. */
