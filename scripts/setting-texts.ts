@@ -112,7 +112,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
       "Batches that a small room commits at once after quiet, 200 / connections at most; 1: each waits for its window.",
   },
   durability: { meaning: "`relaxed`: a busy room delivers messages up to a second before it stores them." },
-  historyDays: { meaning: "How long a room retains messages; up to a tenth longer." },
+  historyDays: { meaning: "How long a room retains messages; up to a tenth and an hour longer." },
   historyMessages: { meaning: "Messages that a room retains; up to a tenth more." },
   fileBytesMax: { meaning: "One uploaded file." },
   uploadBytesPerUserDay: {
