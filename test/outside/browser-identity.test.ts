@@ -77,7 +77,11 @@ it("form and address say what is wrong with a name; leaving a room leads to the 
   };
   // Others' rooms are on the list of the server, too.
   const visited = (): Promise<string[]> =>
-    page.evaluate(() => Object.keys(JSON.parse(localStorage.getItem("parley.seen") ?? "{}") as object));
+    page.evaluate(() =>
+      (JSON.parse(localStorage.getItem("parley.seen") ?? "[]") as Array<[room: string, seq: number]>).map(
+        ([room]) => room,
+      ),
+    );
   await leave();
   await ada.reads("room-title", `#${second}`);
   await ada.isConnected();

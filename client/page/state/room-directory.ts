@@ -24,7 +24,7 @@ const ROOMS_LIMIT = 200;
 const REMEMBERED_MAX = 100;
 
 /** By room, the one entered or left last comes last. For one left, the `seq` of its newest message then; for one entered, nothing. */
-type Remembered = Readonly<Record<string, number>>;
+type Remembered = ReadonlyMap<string, number>;
 
 interface DirectoryPorts extends Required<FollowOptions> {
   /** The chat's address. */
@@ -63,19 +63,21 @@ export class RoomDirectory {
 
   /** Rooms that the reader has entered in this browser and not left since, the last one last. */
   get entered(): readonly string[] {
-    return Object.keys(this.#seen);
+    return [...this.#seen.keys()];
   }
 
   /** The rooms of the reader that they have not left in this browser. A person who writes again is there again. */
   get own(): readonly JoinedRoom[] {
-    const isLeft = ({ room, direct, lastSeq }: JoinedRoom): boolean =>
-      Object.hasOwn(this.#left, room) && !(direct && lastSeq > this.#left[room]!);
+    const isLeft = ({ room, direct, lastSeq }: JoinedRoom): boolean => {
+      const leftAt = this.#left.get(room);
+      return leftAt !== undefined && !(direct && lastSeq > leftAt);
+    };
     return (this.joined ?? []).filter((joined) => !isLeft(joined));
   }
 
   enter(room: string): void {
     this.#seen = this.#kept(SEEN_NAME, withRoom(this.#seen, room));
-    if (Object.hasOwn(this.#left, room)) this.#left = this.#kept(LEFT_NAME, without(this.#left, room));
+    if (this.#left.has(room)) this.#left = this.#kept(LEFT_NAME, without(this.#left, room));
   }
 
   /** @param lastSeq the newest message, as the room says: the list may be behind */
@@ -133,22 +135,23 @@ export class RoomDirectory {
     if (!signal.aborted) changed();
   }
 
+  /** Earlier releases stored an object, which begins with the names that are numbers. */
   #read(name: string): Remembered {
-    const kept = readJson(local, keyAt(this.#ports.base, name));
-    if (typeof kept !== "object" || kept === null) return {};
-    return Object.fromEntries(Object.entries(kept).filter(([, seq]) => typeof seq === "number"));
+    const kept = readJson(local, keyAt(this.#ports.base, name)) ?? {};
+    const rooms: unknown[] = Array.isArray(kept) ? kept : Object.entries(kept);
+    return new Map(rooms.filter(isRemembered));
   }
 
   #kept(name: string, rooms: Remembered): Remembered {
-    keep(local, keyAt(this.#ports.base, name), rooms);
+    keep(local, keyAt(this.#ports.base, name), [...rooms]);
     return rooms;
   }
 }
 
-function without(rooms: Remembered, room: string): Remembered {
-  const { [room]: _gone, ...others } = rooms;
-  return others;
-}
+const isRemembered = (entry: unknown): entry is [string, number] =>
+  Array.isArray(entry) && typeof entry[0] === "string" && typeof entry[1] === "number";
+
+const without = (rooms: Remembered, room: string): Remembered => new Map([...rooms].filter(([one]) => one !== room));
 
 const withRoom = (rooms: Remembered, room: string, seq = 0): Remembered =>
-  Object.fromEntries([...Object.entries(without(rooms, room)), [room, seq] as const].slice(-REMEMBERED_MAX));
+  new Map([...without(rooms, room), [room, seq] as const].slice(-REMEMBERED_MAX));

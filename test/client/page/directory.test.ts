@@ -219,6 +219,21 @@ it("rooms that the reader has left are none of theirs until they enter them agai
   expect(directory.entered).toEqual(["one", "two"]);
 });
 
+it("rooms are remembered in the order in which they were entered, also those that a number names, and those of an earlier release", () => {
+  localStorage.setItem("parley.seen", JSON.stringify({ lobby: 0 }));
+  directory.close();
+  directory = open();
+  for (const room of ["a", "2024"]) directory.enter(room);
+  expect(directory.entered).toEqual(["lobby", "a", "2024"]);
+  directory.close();
+  directory = open();
+  directory.enter("a");
+  expect(directory.entered).toEqual(["lobby", "2024", "a"]);
+  // Too many: those of longest ago go.
+  for (let n = 1; n <= 98; n++) directory.enter(`room-${n}`);
+  expect(directory.entered.slice(0, 2)).toEqual(["2024", "a"]);
+});
+
 it("a person whose conversation the reader has left is there again after writing, and other rooms are not", async () => {
   const direct = { user: "ben", name: "Ben" };
   const answer = (lastSeq: number): void => {
