@@ -294,7 +294,9 @@ export class RoomView {
     } catch (error) {
       // While it is being made, the room cannot be closed yet.
       await Promise.resolve();
-      if (error instanceof TokenNeeded && !this.isOver) {
+      // What a connection began with keeps it until the room ends it, and then this is asked for again.
+      const isConnected = this.state.connection.state === "connected";
+      if (error instanceof TokenNeeded && !this.isOver && !isConnected) {
         // Unsent messages are kept until the reader comes back.
         this.#close();
         this.notice = "";

@@ -59,11 +59,11 @@ beforeEach(() => {
   };
   view = begin();
 });
-function begin(current: () => string = () => "token"): RoomView {
+function begin(current: () => string = () => "token", renew: () => Promise<unknown> = async () => {}): RoomView {
   return new RoomView(
     "http://chat.example",
     "general",
-    { current, renew: async () => {} },
+    { current, renew },
     {
       inherit: (user) => identity.inheritanceOf(user),
       changed: () => {},
@@ -245,6 +245,19 @@ it("without any token it stops, with the reason", async () => {
     1,
     { kind: "stopped", code: "TOKEN_NEEDED", message: "This chat needs a token." },
   ]);
+});
+
+it("a token that only the reader can replace keeps the connection until it ends, and the reader is asked then", async () => {
+  view.leave();
+  view = begin(undefined, () => Promise.reject(new TokenNeeded("Your token is not accepted any more.")));
+  await enter("first");
+  await dialled.emit("notice", { code: "TOKEN_EXPIRING", message: "Your token ends soon." });
+  expect([view.connection.kind, view.isOver]).toEqual(["connected", false]);
+  await dialled.emit("notice", { code: "TOKEN_EXPIRED", message: "Your token has ended." });
+  dialled.line.receive("41");
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(view.connection).toMatchObject({ kind: "stopped", code: "TOKEN_EXPIRED" });
+  expect(view.isOver).toBe(true);
 });
 
 it("a right-to-left name does not reorder the words around it", async () => {
