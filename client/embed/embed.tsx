@@ -161,7 +161,7 @@ class ParleyRoom extends HTMLElement {
     this.#lastState = state;
     if (connection?.kind !== "stopped" || connection === this.#lastEnd) return;
     this.#lastEnd = connection;
-    this.#complain(connection.code, connection.message);
+    this.#complain(connection.isTokenNeeded ? "TOKEN_NEEDED" : connection.code, connection.message);
   }
 
   /** What the visitor sees as it comes is not unread, though it is marked as read a little later. */

@@ -7,7 +7,8 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, onTestFailed, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
-import { HOST } from "./servers.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
+import { HOST, TEST_SECRET } from "./servers.ts";
 import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { holdFrames, WAIT } from "./visitor.ts";
@@ -16,6 +17,8 @@ const browser = await useBrowser();
 const server = await useServer({ GUEST_ACCESS: "off" });
 let host: Server;
 let hostUrl: string;
+/** What /token-once gives, once. */
+let tokenOnce: string | undefined;
 
 /** Serves a copy of embed.js, so that where it comes from is not where the rooms are. */
 beforeAll(async () => {
@@ -24,6 +27,10 @@ beforeAll(async () => {
     if (url === "/embed.js") response.setHeader("content-type", "text/javascript").end(module);
     else if (url === "/favicon.ico") response.writeHead(204).end();
     else if (url === "/no-token") response.writeHead(401).end();
+    else if (url === "/token-once" && tokenOnce !== undefined) {
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ token: tokenOnce }));
+      tokenOnce = undefined;
+    } else if (url === "/token-once") response.writeHead(401).end();
     else {
       response.setHeader("content-type", "text/html");
       response.setHeader(
@@ -124,6 +131,14 @@ it("without a token, where guests are refused: informs visitor and page, and ask
   await add(page, { room: "closed", "token-from": "/no-token" }, []);
   await stands(page, "token-needed");
   await expect.poll(() => page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
+});
+
+it("`token-from` that gives nothing once the session has ended: the page hears that a token is needed, the visitor that the session has expired", async () => {
+  tokenOnce = await signToken(TEST_SECRET, { user: "ada", name: "Ada" }, -3600);
+  const page = await place({ room: "ended", "token-from": "/token-once" });
+  await stands(page, "expired");
+  await expect.poll(() => page.getByTestId("connection").textContent()).toContain("Your session has expired.");
+  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message: "Sign in to join the conversation." }]);
 });
 
 it("bad names and addresses are errors that the page hears; an origin may end with a slash; a token function is called again when its token is refused", async () => {

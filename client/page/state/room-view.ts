@@ -300,7 +300,7 @@ export class RoomView {
         // Unsent messages are kept until the reader comes back.
         this.#close();
         this.notice = "";
-        this.#display.end(refused ?? "TOKEN_NEEDED", error.message);
+        this.#display.end(refused ?? "TOKEN_NEEDED", error.message, { isTokenNeeded: true });
         this.#hooks.changed();
       }
       throw error;

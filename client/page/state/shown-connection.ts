@@ -8,8 +8,13 @@ import { sentenceOf } from "./room-answers.ts";
 export type ShownConnection =
   | { readonly kind: "connecting" }
   | { readonly kind: "connected"; readonly isBack: boolean }
-  /** `code` as in CONNECT_ERROR or the last notice; empty where there was none. */
-  | { readonly kind: "offline" | "stopped"; readonly code: string; readonly message: string };
+  /** `code` as in CONNECT_ERROR or the last notice; empty where there was none. `isTokenNeeded`: it stopped because nothing gives a token. */
+  | {
+      readonly kind: "offline" | "stopped";
+      readonly code: string;
+      readonly message: string;
+      readonly isTokenNeeded?: true;
+    };
 
 /** How long the page shows that the connection is back. */
 const BACK_MS = 4000;
@@ -44,8 +49,8 @@ export class ConnectionDisplay {
   }
 
   /** Only the reader can go on from here. */
-  end(code: string, message: string): void {
-    this.connection = { kind: "stopped", code, message };
+  end(code: string, message: string, needed: { readonly isTokenNeeded?: true } = {}): void {
+    this.connection = { kind: "stopped", code, message, ...needed };
   }
 
   #calmDown(): void {

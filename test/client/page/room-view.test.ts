@@ -243,7 +243,7 @@ it("without any token it stops, with the reason", async () => {
   await vi.advanceTimersByTimeAsync(600_000);
   expect([asked, view.connection]).toEqual([
     1,
-    { kind: "stopped", code: "TOKEN_NEEDED", message: "This chat needs a token." },
+    { kind: "stopped", code: "TOKEN_NEEDED", message: "This chat needs a token.", isTokenNeeded: true },
   ]);
 });
 
@@ -256,7 +256,8 @@ it("a token that only the reader can replace keeps the connection until it ends,
   await dialled.emit("notice", { code: "TOKEN_EXPIRED", message: "Your token has ended." });
   dialled.line.receive("41");
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(view.connection).toMatchObject({ kind: "stopped", code: "TOKEN_EXPIRED" });
+  // The reader reads that their session has ended, and an embedding page hears that a token is needed.
+  expect(view.connection).toMatchObject({ kind: "stopped", code: "TOKEN_EXPIRED", isTokenNeeded: true });
   expect(view.isOver).toBe(true);
 });
 
