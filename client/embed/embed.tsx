@@ -117,6 +117,8 @@ class ParleyRoom extends HTMLElement {
     this.#stop();
     const room = this.getAttribute("room") ?? "";
     if (!this.isConnected || !this.#mount || !isStarted) return;
+    // What was counted may be of another room.
+    this.#setUnread(0);
     Object.assign(this.#mount, { lang: language(), dir: direction() });
     if (!isRoomName(room)) return this.#complain("INVALID_ROOM", `${JSON.stringify(room)} is not the name of a room`);
     const address = this.getAttribute("origin") ?? home;
@@ -169,7 +171,10 @@ class ParleyRoom extends HTMLElement {
     if (store !== this.#store || !store.view) return;
     const { state, isLookedAt } = store.view;
     const isSeen = isLookedAt && this.#isShown && state.reading.following && !state.reading.keptUnread;
-    const count = isSeen ? 0 : unreadOf(state).count;
+    this.#setUnread(isSeen ? 0 : unreadOf(state).count);
+  }
+
+  #setUnread(count: number): void {
     if (count === this.#unread) return;
     this.#unread = count;
     this.#tell("parley-unread", { count });

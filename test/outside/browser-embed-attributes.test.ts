@@ -314,6 +314,16 @@ it("`launcher`: a button that connects when it is first opened, then counts what
   for (const content of ["one", "two"]) await ask(ben, "chat-message", { content });
   await page.getByRole("button", { name: "Ask the roaster, 2 unread messages" }).waitFor();
   await expect.poll(() => page.evaluate("counts.at(-1)")).toBe(2);
+  // Of a room that the visitor never opened, and of none, it counts nothing.
+  const isNow = (room: string): Promise<void> =>
+    page.locator("parley-room").evaluate((element, room) => element.setAttribute("room", room), room);
+  await isNow("never-launched");
+  await page.getByRole("button", { name: "Ask the roaster", exact: true }).waitFor();
+  expect(await page.evaluate("counts.at(-1)")).toBe(0);
+  await isNow("launched");
+  await expect.poll(() => page.evaluate("counts.at(-1)")).toBe(2);
+  await isNow("no room");
+  expect(await page.evaluate("counts.at(-1)")).toBe(0);
   // The next page of the site: the visitor is told of what they have not read.
   await page.reload();
   await add(page, { room: "launched", launcher: "" }, [await tokenFor("ada")]);
