@@ -21,16 +21,21 @@ function themedBy(within: Element): HTMLElement {
   return root instanceof ShadowRoot ? (root.host as HTMLElement) : document.documentElement;
 }
 
+/** By embedded chat, the visitor's choice: another theme is set by the page. */
+const applied = new WeakMap<HTMLElement, Theme>();
+
 function apply(themed: HTMLElement, theme: Theme): void {
+  applied.set(themed, theme);
   if (theme === "system") delete themed.dataset["theme"];
   else themed.dataset["theme"] = theme;
 }
 
-/** The themes as items of a menu; the present one is chosen. */
+/** The themes as items of a menu; the present one is chosen. None where the page around an embedded chat has set one. */
 export function themeItems(within: Element): MenuItem[] {
   const themed = themedBy(within);
   const current = known(themed.dataset["theme"]);
   const isEmbedded = themed !== document.documentElement;
+  if (isEmbedded && current !== "system" && current !== applied.get(themed)) return [];
   return THEMES.map((theme) => ({
     label: isEmbedded && theme === "system" ? t("This page's") : t(LABELS[theme]),
     choice: t("Theme"),
