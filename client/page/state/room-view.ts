@@ -2,7 +2,6 @@
 // reader. The chat store creates it, components draw it; it does not know the document.
 import {
   type Blocked,
-  type Claims,
   claimsOf,
   type Connection,
   connectRoom,
@@ -100,7 +99,9 @@ export class RoomView {
   readonly #display: ConnectionDisplay;
   #problem: Problem | undefined;
   #noticeEnds: ReturnType<typeof setTimeout> | undefined;
-  #writer: Pick<Claims, "user" | "name"> | undefined;
+  #writer: Parameters<Writing["setWriter"]> | undefined;
+  /** The user as the last token says. */
+  #claimed: string | undefined;
   readonly #newComposing: (thread?: string) => Composing;
 
   /** What the reader read here last, for a page that opens without a network. */
@@ -177,7 +178,7 @@ export class RoomView {
     if (known) return known;
     const composing = this.#newComposing(id);
     this.#inThreads.set(id, composing);
-    if (this.#writer) composing.writing.setWriter(this.#writer);
+    if (this.#writer) composing.writing.setWriter(...this.#writer);
     return composing;
   }
 
@@ -185,9 +186,9 @@ export class RoomView {
     return [this.composing, ...this.#inThreads.values()];
   }
 
-  #setWriter(writer: Pick<Claims, "user" | "name">): void {
+  #setWriter(...writer: Parameters<Writing["setWriter"]>): void {
     this.#writer = writer;
-    for (const { writing } of this.#composers) writing.setWriter(writer);
+    for (const { writing } of this.#composers) writing.setWriter(...writer);
   }
 
   /** Whether the room answers questions about threads, and the page has a place for them. */
@@ -289,7 +290,9 @@ export class RoomView {
       const current = this.#token.current();
       const token = typeof current === "string" ? current : await current;
       const claims = claimsOf(token);
-      if (claims) this.#setWriter(claims);
+      // Of the same reader, the room may have said since who they are.
+      if (claims && claims.user !== this.#claimed) this.#setWriter(claims, true);
+      this.#claimed = claims?.user;
       return token;
     } catch (error) {
       // While it is being made, the room cannot be closed yet.

@@ -39,6 +39,8 @@ export class Writing {
   readonly #ports: WritingPorts;
   #place: DraftPlace;
   #user = "";
+  /** Whether the token alone says who writes: the room may name another user. */
+  #isClaimed = false;
   #draft = "";
   #aside: readonly KeptEdit[] = [];
   #uploaded: Uploaded | undefined;
@@ -71,17 +73,22 @@ export class Writing {
     return this.#place.writer;
   }
 
-  /** Sets the writer, from the token. Text typed before belongs to that writer. */
-  setWriter(claims: Pick<Claims, "user" | "name">): void {
+  /**
+   * Sets the writer, from the token, or as the room says (`CLAIM_USER`). Text typed before belongs to that writer.
+   * @param isClaimed whether it is from the token
+   */
+  setWriter(claims: Pick<Claims, "user" | "name">, isClaimed = false): void {
     const writer = writerOf(claims);
     const previous = this.#place.writer;
+    const isFound = previous === undefined || (this.#isClaimed && !isClaimed && previous !== writer);
+    this.#isClaimed = isClaimed;
     if (this.#isClosed || (previous === writer && this.#user === claims.user)) return;
     const current = this.#current;
-    if (previous === undefined) keepDraft(this.#place, EMPTY);
+    if (isFound) keepDraft(this.#place, EMPTY);
     this.#user = claims.user;
     this.#place = { ...this.#place, writer };
     const kept = readDraft(this.#place);
-    if (previous === undefined) this.#adopt(joined(kept, current));
+    if (isFound) this.#adopt(joined(kept, current));
     // The same writer under another id keeps the words, but may not send the files.
     else this.#adopt(previous === writer ? current : kept);
     this.#keep();

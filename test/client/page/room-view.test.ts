@@ -1,6 +1,6 @@
 // Tests one room view of the page, over WebSockets whose server the test plays.
 import { saidNow } from "../../../client/page/state/chat-store.ts";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import type { Composing } from "../../../client/page/state/composing.ts";
 import { ReaderIdentity, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
@@ -259,6 +259,35 @@ it("a token that only the reader can replace keeps the connection until it ends,
   // The reader reads that their session has ended, and an embedding page hears that a token is needed.
   expect(view.connection).toMatchObject({ kind: "stopped", code: "TOKEN_EXPIRED", isTokenNeeded: true });
   expect(view.isOver).toBe(true);
+});
+
+it("where the user id is another claim than `sub`, what the reader typed before the room answered stays in the field, and is theirs", async () => {
+  vi.stubGlobal("localStorage", new FakeLocalStorage());
+  vi.stubGlobal("sessionStorage", new FakeLocalStorage());
+  onTestFinished(() => void vi.unstubAllGlobals());
+  view.leave();
+  let iat = 0;
+  view = begin(
+    () => `.${btoa(JSON.stringify({ sub: "4711", email: "ada", iat: ++iat, role: iat > 1 ? "reader" : "member" }))}.`,
+  );
+  await vi.advanceTimersByTimeAsync(0);
+  view.writing.write("half a");
+  view.composingIn("first-1").writing.write("in a thread");
+  const typed = (): string[] => [view.writing.text, view.composingIn("first-1").writing.text];
+  await enter("first");
+  expect(typed()).toEqual(["half a", "in a thread"]);
+  view.writing.write("half a sentence");
+  // With the next token, and with the next connection.
+  await dialled.emit("notice", { code: "TOKEN_EXPIRING", message: "Your token ends soon." });
+  expect([iat, ...typed()]).toEqual([2, "half a sentence", "in a thread"]);
+  dialled.line.close();
+  await enter("first");
+  expect(typed()).toEqual(["half a sentence", "in a thread"]);
+  expect(Object.keys(localStorage).filter((key) => key.includes("4711"))).toEqual([]);
+  // Somebody else sees none of it.
+  dialled.line.close();
+  await enter("first", "ben");
+  expect(typed()).toEqual(["", ""]);
 });
 
 it("a right-to-left name does not reorder the words around it", async () => {
