@@ -13,7 +13,7 @@ import {
 
 import { t } from "./language.ts";
 import { RoomView, type Announcement, type Unsent } from "./room-view.ts";
-import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
+import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource, userOf } from "./reader-identity.ts";
 import { Drawing, inBrowser } from "./drawing.ts";
 import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
 import { LikedEmoji } from "./emoji.ts";
@@ -219,12 +219,10 @@ export class ChatStore extends OpenParts {
     if (this.view?.room === room) return;
     this.#leaveRoom();
     if (this.standing.wanted?.room !== room) this.standing.wanted = undefined;
-    const token = this.#ports.token ?? {
-      current: () => this.#token(),
-      renew: () => this.#identity.renew(this.name),
-    };
+    const token = this.#ports.token ?? { current: () => this.#token(), renew: () => this.#identity.renew(this.name) };
     const hooks = {
       inherit: (user: string) => this.#identity.inheritanceOf(user),
+      ...(!this.isEmbedded && { welcomed: (user: string) => this.#identity.welcomed(user) }),
       changed: () => this.#onViewChanged(),
       announce: (text: Announcement) => this.announce(text),
       hasThreads: !this.isEmbedded,
@@ -579,7 +577,7 @@ export class ChatStore extends OpenParts {
   }
 
   get #owner(): Owner {
-    const user = (this.view?.self || undefined) ?? claimsOf(this.#identity.kept?.token ?? "")?.user;
+    const user = (this.view?.self || undefined) ?? userOf(this.#identity.kept);
     return { base: this.#ports.base, user, writer: this.view?.writing.writer };
   }
 

@@ -1,10 +1,10 @@
 // Keeps in this browser what the reader read last, the end of the room on the screen, so that a page that opens without a network has
 // something to show. Only a reader whom the page knows by a token has it: of a cookie, the server alone knows whose it is. The chat store and
 // the page's entry call it.
-import { claimsOf, type Message } from "parley-rooms/client";
+import type { Message } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson, type Unchecked } from "./json-storage.ts";
-import type { Identity, ReaderIdentity } from "./reader-identity.ts";
+import { userOf, type ReaderIdentity } from "./reader-identity.ts";
 import type { DirectPerson } from "./room-items.ts";
 import type { RoomView } from "./room-view.ts";
 
@@ -98,8 +98,6 @@ export class LastReadings {
     keep(local, key, last);
   }
 }
-
-const userOf = (identity: Identity | undefined): string | undefined => claimsOf(identity?.token ?? "")?.user;
 
 /** The newest messages, as many as may be kept. */
 function endOf(messages: readonly Message[]): readonly Message[] {

@@ -28,11 +28,17 @@ export interface Identity {
   readonly name: string;
   /** Empty where the server knows the reader by a cookie. */
   readonly token: string;
+  /** Their id, where the room named another one than the token's `sub` (`CLAIM_USER`). */
+  readonly user?: string;
   /** Whether the server issues guest tokens. */
   readonly isGuest?: boolean;
   /** Former guest users of this reader, under the same name: long after a token's end, the server gives another user. */
   readonly formerly?: readonly string[];
 }
+
+/** The reader's id, unless the server alone knows it. */
+export const userOf = (identity: Identity | undefined): string | undefined =>
+  identity?.user ?? claimsOf(identity?.token ?? "")?.user;
 
 /** The reader of one chat, as this browser knows them. */
 export class ReaderIdentity {
@@ -70,6 +76,13 @@ export class ReaderIdentity {
     this.#current = identity;
     keep(local, this.#key, identity);
     this.#isStored = this.#read() !== undefined;
+  }
+
+  /** The room has named the user of the token. */
+  welcomed(user: string): void {
+    const { kept, newest } = this;
+    const isTheirs = kept && !kept.isGuest && kept.token !== "" && kept.token === newest?.token;
+    if (isTheirs && userOf(kept) !== user) this.keep({ ...kept, user });
   }
 
   /** Stores the token of a guest. Their former user is remembered as theirs, with its unsent messages. */
@@ -151,7 +164,8 @@ export class ReaderIdentity {
     if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
     const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
     const formerly = former.filter((user) => typeof user === "string");
-    return { name: kept.name, token: kept.token, isGuest: kept.isGuest === true, formerly };
+    const user = typeof kept.user === "string" && { user: kept.user };
+    return { name: kept.name, token: kept.token, ...user, isGuest: kept.isGuest === true, formerly };
   }
 }
 

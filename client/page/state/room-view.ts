@@ -56,6 +56,8 @@ export type Announcement = string | (() => string);
 export interface RoomViewHooks {
   /** Decides on unsent messages that another user wrote in this browser. */
   readonly inherit: (user: string) => Inheritance;
+  /** The room has said who the reader is. An embedded chat does not keep that, with tokens of its own. */
+  readonly welcomed?: (user: string) => void;
   /** Something that is shown has changed. */
   readonly changed: () => void;
   /** Reads an event aloud, for readers who cannot see the page. */
@@ -273,7 +275,10 @@ export class RoomView {
   #listen(room: Room): void {
     this.store.subscribe(() => this.#onChanged());
     room.on("connection", (connection) => this.#onConnection(connection));
-    room.on("welcome", (welcome) => this.#setWriter(welcome));
+    room.on("welcome", (welcome) => {
+      this.#setWriter(welcome);
+      this.#hooks.welcomed?.(welcome.user);
+    });
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("message-state", (state) => this.#onMessageState(state));
     room.on("moderation", (change) => this.#onModeration(change));

@@ -6,9 +6,9 @@ import { ChatStore } from "../../../client/page/state/chat-store.ts";
 import type { Spoken, Notifier } from "../../../client/page/state/notifier.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeTabs } from "../../host/fake-tabs.ts";
-import { useDialled } from "../../host/fake-websocket.ts";
+import { turn, useDialled } from "../../host/fake-websocket.ts";
 
-useDialled();
+const dialled = useDialled();
 
 /** By user, the newest message that mentions them, in a room that is not on the screen. */
 let mentioned: Record<string, { readonly room: string; readonly seq: number }>;
@@ -16,6 +16,7 @@ let mentioned: Record<string, { readonly room: string; readonly seq: number }>;
 let answering: Promise<void>;
 let told: string[];
 let store: ChatStore;
+let open: () => ChatStore;
 
 const tokenOf = (user: string): string => `x.${btoa(JSON.stringify({ sub: user }))}.x`;
 const joinAs = async (user: string): Promise<void> => {
@@ -45,11 +46,9 @@ beforeEach(() => {
   });
   const notify = ({ room, seq }: Spoken): number => told.push(`${room} ${seq}`);
   const notifier = { isOn: true, muted: new Set(), notify, forget: () => {} };
-  store = new ChatStore({
-    base: "http://chat.example",
-    changed: () => {},
-    notifier: notifier as unknown as Notifier,
-  });
+  open = () =>
+    new ChatStore({ base: "http://chat.example", changed: () => {}, notifier: notifier as unknown as Notifier });
+  store = open();
 });
 afterEach(async () => {
   store.close();
@@ -137,4 +136,23 @@ it("who has to sign in again on the way to a message comes there afterwards", as
   expect(store.view).toBe(undefined);
   await store.join({ name: "ada", room: "there", token: tokenOf("ada") });
   expect([store.view?.room, store.standing.wanted]).toEqual(["there", { room: "there", place: "i3" }]);
+});
+
+it("where the user id is another claim than `sub`, the next page of the same reader has what they read, and nobody else's has", async () => {
+  mentioned["4711"] = mentioned["812"] = { room: "there", seq: 3 };
+  await joinAs("4711");
+  await dialled.accept();
+  const read = { lastSeq: 0, readSeq: 0, unread: 0, rev: 0, epoch: "1" };
+  await dialled.emit("welcome", { user: "ada", ...read, presence: { count: 1 }, settings: { historySeconds: 60 } });
+  const [, asked] = /42(\d+)\["history"/.exec(dialled.line.sent.join(""))!;
+  dialled.line.receive(`43${asked}[{"ok":true,"messages":[],"hasMore":false}]`);
+  await turn();
+  const goes = (): void => store.lastRead.keep(store.view);
+  goes();
+  expect(open().lastRead.in("here")?.user).toBe("ada");
+  // In another tab somebody else has come.
+  localStorage.setItem("parley.token", JSON.stringify({ name: "ben", token: tokenOf("812") }));
+  expect(open().lastRead.in("here")).toBe(undefined);
+  goes();
+  expect(localStorage.getItem("parley.last")).toBe(null);
 });
