@@ -33,9 +33,6 @@ const NO_USAGE = usageOf([]);
 
 const ROOM_REPORT = { room: "general", members: 1, lastSeq: 1, lastActivity: 1, believedMs: 3_600_000, madeAtMs: 1 };
 
-/** Bounds a machine that has much else to do. */
-const PROMTOOL_MS_MAX = 60_000;
-
 describe("a meter", () => {
   it("adds up, and `take` resets it", () => {
     const meter = new Meter();
@@ -143,7 +140,7 @@ describe("the exposition: MET-1", () => {
     expect(exposition.valueOf("parley_messages_posted_total")).toBe(0);
   });
 
-  it("passes promtool", { timeout: PROMTOOL_MS_MAX }, (ctx) => {
+  it("passes promtool", (ctx) => {
     const text = expose({ totals: { "wakes:alarm,ping": 3, "commit:0": 1, "commit:sum": 0.1 }, gauges: {}, top: {} });
     const { error, status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
       input: text,

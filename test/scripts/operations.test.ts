@@ -73,9 +73,6 @@ const isWebhook = (event: string): boolean => ["room.occupied", "room.vacated"].
 
 const promtool = (...args: string[]) => spawnSync("promtool", args, { cwd: ROOT, encoding: "utf8" });
 
-/** Bounds a machine that has much else to do. */
-const PROMTOOL_MS_MAX = 60_000;
-
 describe("scripts/ops/dashboard.json", () => {
   it("has its rows in the order in which one looks, and no panel over another", () => {
     expect(panels.filter(({ type }) => type === "row").map(({ title }) => title)).toEqual([
@@ -153,7 +150,7 @@ describe("scripts/ops/alerts.yml", () => {
     expect(sections.sort()).toEqual(alerts.map((alert) => alert.split("\n")[0]!).sort());
   });
 
-  it("passes promtool check rules, and promtool test rules", { timeout: PROMTOOL_MS_MAX }, (ctx) => {
+  it("passes promtool check rules, and promtool test rules", (ctx) => {
     const check = promtool("check", "rules", `${OPS}/alerts.yml`);
     ctx.skip(check.error !== undefined, "no promtool on this machine");
     expect(check.stdout + check.stderr).toContain(`SUCCESS: ${alerts.length} rules found`);
