@@ -3,7 +3,7 @@
 import type { FileOfLog } from "../src/protocol/file-key.ts";
 import type { OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
 import { Meter } from "../src/metrics/meter.ts";
-import { maybeLog, type LogFacts } from "../src/settings/log.ts";
+import { writeLog, type LogFacts } from "../src/settings/log.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import type { AnyFeature, RoomHandle } from "../src/extension/extension.ts";
 import { withHandedIn } from "../src/chat/custom/custom-features.ts";
@@ -158,11 +158,11 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
   }
 
   #logInfo(event: string, facts: LogFacts): void {
-    maybeLog(this.#internals.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
+    writeLog(this.#internals.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
   }
 
   #logWake({ cause, detail }: Wake): void {
-    maybeLog(this.#internals.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
+    writeLog(this.#internals.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
   }
 
   /** @internal */

@@ -97,7 +97,8 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
     const recovery = recoveryOf(windowMs, engine);
     const timers = new Timers({
       now: () => Date.now(),
-      report: (problem, place) => writeLog("warn", "application.interval", { problem, ...errorFacts(place) }),
+      report: (problem, place) =>
+        writeLog(undefined, "warn", "application.interval", { problem, ...errorFacts(place) }),
       failed: logFailure,
       sleeps: own.sleep ?? false,
       active: () => recovery?.active(),
@@ -277,7 +278,7 @@ const warnOf =
     const known = `${constructor.name}: ${problem}`;
     if (warned.has(known) || warned.size >= WARNED_MAX) return;
     warned.add(known);
-    writeLog("warn", "application.sleep", { problem });
+    writeLog(undefined, "warn", "application.sleep", { problem });
   };
 
 const UNJOINED_PROBLEM =

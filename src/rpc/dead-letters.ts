@@ -2,7 +2,7 @@
 // of announcements.
 import type { DeadBatch } from "../protocol/relay-batch.ts";
 import { describeBatch } from "../relay/readable-batch.ts";
-import { writeLog } from "../settings/log.ts";
+import { writeLog, type LogSettings } from "../settings/log.ts";
 import type { Bindings } from "./bindings.ts";
 import { DEAD_LETTERS_NAME, type DeadLettersRpc } from "./relay.ts";
 
@@ -17,11 +17,19 @@ interface Dead extends DeadBatch {
 }
 
 /** @throws where they cannot be stored */
-export async function storeDeadLetters(env: Bindings, dead: readonly Dead[]): Promise<void> {
+export async function storeDeadLetters(
+  env: Bindings,
+  dead: readonly Dead[],
+  settings: LogSettings | undefined,
+): Promise<void> {
   if (dead.length === 0) return;
   const letters = deadLettersOf(env);
   if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which the Wrangler configuration lacks");
   await letters.add(dead.map(({ batch, reason }) => ({ batch, reason })));
   for (const { batch, reason, attempts } of dead)
-    writeLog("warn", "relay.dead", { reason, ...describeBatch(batch), ...(attempts !== undefined && { attempts }) });
+    writeLog(settings, "warn", "relay.dead", {
+      reason,
+      ...describeBatch(batch),
+      ...(attempts !== undefined && { attempts }),
+    });
 }

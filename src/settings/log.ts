@@ -13,21 +13,25 @@ export interface LogSettings {
   readonly logSampling: number;
 }
 
-/** @param event `area.what`, a constant name */
-export function writeLog(level: LogLevel, event: string, facts: LogFacts = {}): void {
-  console[level](JSON.stringify({ level, event, ...facts }));
-}
-
-/** Writes a line below `warn`, as far as the settings want it. */
-export function maybeLog(
-  { logLevel, logSampling }: LogSettings,
-  level: "debug" | "info",
+/**
+ * Writes a line, as far as the settings want it.
+ * @param settings `undefined` where the caller has none: every line is written
+ * @param event `area.what`, a constant name
+ */
+export function writeLog(
+  settings: LogSettings | undefined,
+  level: LogLevel,
   event: string,
   facts: LogFacts = {},
 ): void {
-  if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return;
-  if (logSampling < 1 && Math.random() >= logSampling) return;
-  writeLog(level, event, facts);
+  if (settings && !isWanted(settings, level)) return;
+  console[level](JSON.stringify({ level, event, ...facts }));
+}
+
+function isWanted({ logLevel, logSampling }: LogSettings, level: LogLevel): boolean {
+  const rank = LOG_LEVELS.indexOf(level);
+  if (rank < LOG_LEVELS.indexOf(logLevel)) return false;
+  return rank >= LOG_LEVELS.indexOf("warn") || logSampling >= 1 || Math.random() < logSampling;
 }
 
 /** Lines of a stack that a log shows. */
@@ -43,5 +47,5 @@ export function errorFacts(error: unknown): LogFacts {
 
 /** Logs a failure that the operator should know. */
 export function logProblem(event: string, problem: string, error: unknown, facts: LogFacts = {}): void {
-  writeLog("error", event, { ...facts, problem, ...errorFacts(error) });
+  writeLog(undefined, "error", event, { ...facts, problem, ...errorFacts(error) });
 }

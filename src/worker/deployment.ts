@@ -82,12 +82,12 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
     ...missingBindings(env, mount.bindings),
   ];
   for (const problem of problems)
-    writeLog("error", "settings.bad", { problem: `Refusing every request: bad setting: ${problem}` });
+    writeLog(undefined, "error", "settings.bad", { problem: `Refusing every request: bad setting: ${problem}` });
   if (!result.ok || problems.length > 0) return undefined;
   const { settings } = result;
   const ofFeatures = new Set(mount.warnings.flatMap((unmet) => unmet(settings, bindings, mount.bindings)));
   for (const warning of [...warningsOf(settings, mount.features), ...ofFeatures])
-    writeLog("warn", "settings.warning", { warning });
+    writeLog(settings, "warn", "settings.warning", { warning });
   const { authenticate } = mount;
   const parts = {
     settings,

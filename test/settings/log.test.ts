@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { errorFacts, logProblem, maybeLog, type LogLevel } from "../../src/settings/log.ts";
+import { errorFacts, logProblem, writeLog, type LogLevel } from "../../src/settings/log.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -42,18 +42,21 @@ describe("a line", () => {
   });
 
   it("is written from LOG_LEVEL on, below warn only the share of LOG_SAMPLING", () => {
-    const at = (logLevel: LogLevel, logSampling: number, random: number): number =>
-      logged("info", () => {
+    const at = (level: LogLevel, logLevel: LogLevel, logSampling: number, random: number): number =>
+      logged(level, () => {
         vi.spyOn(Math, "random").mockReturnValue(random);
-        maybeLog({ logLevel, logSampling }, "info", "room.drained");
+        writeLog({ logLevel, logSampling }, level, "room.drained");
       }).length;
     expect([
-      at("info", 1, 0.99),
-      at("warn", 1, 0),
-      at("info", 0.1, 0.05),
-      at("info", 0.1, 0.5),
-      at("info", 0, 0),
-    ]).toEqual([1, 0, 1, 0, 0]);
+      at("info", "info", 1, 0.99),
+      at("info", "warn", 1, 0),
+      at("info", "info", 0.1, 0.05),
+      at("info", "info", 0.1, 0.5),
+      at("info", "info", 0, 0),
+      at("warn", "warn", 0, 0.99),
+      at("warn", "error", 1, 0),
+      at("error", "error", 0, 0.99),
+    ]).toEqual([1, 0, 1, 0, 0, 1, 0, 1]);
   });
 });
 

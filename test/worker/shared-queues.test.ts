@@ -75,7 +75,7 @@ describe("dead letters", () => {
   async function storeBoth(room: string): Promise<number[]> {
     vi.spyOn(console, "warn").mockImplementation(() => {});
     const dead = [relayed(room), announced(room)].map((batch) => ({ batch, reason: "tried too often" }));
-    await storeDeadLetters(env, dead);
+    await storeDeadLetters(env, dead, undefined);
     return (await deadLettersTo(room)).map(({ id }) => id);
   }
 

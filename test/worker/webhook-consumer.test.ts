@@ -147,6 +147,15 @@ describe("a failing receiver", () => {
     });
   });
 
+  it.each([
+    ["warn", ["webhook.retry"]],
+    ["error", []],
+  ])("is logged where LOG_LEVEL is %s: %j", async (LOG_LEVEL, events) => {
+    answers.push(answer(500));
+    await consume([bodyOf("a", 1)], { settings: { LOG_LEVEL } });
+    expect(logged.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(events);
+  });
+
   it("HOOK-9: is retried with doubled waits and jitter, at least once an hour", async () => {
     for (const [attempts, secondsMax] of [
       [1, 5],

@@ -9,18 +9,15 @@ import type { Settings } from "../../settings/settings.ts";
 import type { AnnouncePorts } from "./announcing.ts";
 
 /** @param send queues the remaining work */
-export function announcePorts(
-  env: Bindings,
-  { lobbies }: Pick<Settings, "lobbies">,
-  send: AnnouncePorts["send"],
-): AnnouncePorts {
+export function announcePorts(env: Bindings, settings: Settings, send: AnnouncePorts["send"]): AnnouncePorts {
+  const { lobbies } = settings;
   return {
     ...roomPorts(env),
     list: roomsByPrefix(env.LOBBY, lobbies),
     find: (users) => whereabouts(env.LOBBY, lobbies, users),
     send,
     note: async (notes, totals) => announcementsOf(env)?.note(notes, totals),
-    storeDeadLetters: (dead) => storeDeadLetters(env, dead),
+    storeDeadLetters: (dead) => storeDeadLetters(env, dead, settings),
     report: reportProblem,
   };
 }

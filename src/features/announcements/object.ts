@@ -136,9 +136,10 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     try {
       const unreadable = items.filter((item) => !isReadableItem(item)) as AnnouncePart[];
       const dead = unreadable.map((batch) => ({ batch, reason: UNREADABLE }));
-      await storeDeadLetters(this.#bindings, dead);
+      const settings = goodSettingsOf(this.env);
+      await storeDeadLetters(this.#bindings, dead, settings);
       const send = async (...given: Parameters<typeof this.deliver>): Promise<void> => this.#keep(...given);
-      const ports = announcePorts(this.#bindings, goodSettingsOf(this.env), send);
+      const ports = announcePorts(this.#bindings, settings, send);
       return await announceEach(items.filter(isReadableItem), { ...ports, note: (...given) => this.note(...given) });
     } catch (error) {
       reportProblem(error);

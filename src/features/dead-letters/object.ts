@@ -41,7 +41,7 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
       "DELETE FROM dead_letters WHERE id <= (SELECT id FROM dead_letters ORDER BY id DESC LIMIT 1 OFFSET ?)",
       DEAD_LETTERS_MAX,
     );
-    if (rowsWritten > 0) writeLog("error", "relay.forgotten", { batches: rowsWritten });
+    if (rowsWritten > 0) writeLog(undefined, "error", "relay.forgotten", { batches: rowsWritten });
   }
 
   /** @internal */

@@ -87,11 +87,11 @@ async function deliverBatches(
   return batches.map((batch) => outcomes.get(batch) ?? { ok: false, isFinal: false, reason: UNREADABLE });
 }
 
-function retry(failed: readonly Failed[], { meter }: Deployment): void {
+function retry(failed: readonly Failed[], { settings, meter }: Deployment): void {
   for (const { message, outcome } of failed) {
     const { attempts, body } = message;
     if (attempts >= LOGGED_ATTEMPTS_MIN)
-      writeLog("warn", "relay.retry", { reason: outcome.reason, ...describeBatch(body), attempts });
+      writeLog(settings, "warn", "relay.retry", { reason: outcome.reason, ...describeBatch(body), attempts });
     meter.count("queue:relay,retried");
     message.retry({ delaySeconds: waitAfter(RELAY_RETRY, attempts) });
   }
@@ -115,7 +115,7 @@ async function storeDead(failed: readonly Failed[], { bindings, deployment }: Co
     reason,
     attempts,
   }));
-  await storeDeadLetters(bindings, dead);
+  await storeDeadLetters(bindings, dead, deployment?.settings);
   for (const { message } of failed) {
     deployment?.meter.count("queue:relay,dead");
     message.ack();

@@ -31,7 +31,7 @@ export async function deliverWebhooks(batch: MessageBatch, { deployment }: Consu
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhookUrl: url, webhookSecret: secret } = deployment.settings;
   if (url === undefined || secret === undefined) {
-    log("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
+    log("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more", deployment);
     countResult(deployment, "dropped", batch.messages);
     return batch.ackAll();
   }
@@ -66,8 +66,8 @@ function retry(
 ): void {
   const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
   const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
-  if (dying.length > 0) log("webhook.dead", dying, reason);
-  if (living.length > 0) log("webhook.retry", living, reason);
+  if (dying.length > 0) log("webhook.dead", dying, reason, deployment);
+  if (living.length > 0) log("webhook.retry", living, reason, deployment);
   countResult(deployment, "dead", dying);
   countResult(deployment, "retried", living);
   for (const item of items) {
@@ -83,7 +83,7 @@ function backoffSeconds(attempts: number): number {
 
 /** Another try would fail the same way. */
 async function moveToDeadLetters(item: Item, { reason }: Failure, deployment: Deployment): Promise<void> {
-  log("webhook.dead", [item], reason);
+  log("webhook.dead", [item], reason, deployment);
   countResult(deployment, "dead", [item]);
   await deployment.bindings.WEBHOOKS_DEAD!.send(item.body);
   item.ack();
@@ -94,16 +94,17 @@ async function moveToDeadLetters(item: Item, { reason }: Failure, deployment: De
  * consumer for a while.
  * @throws if one cannot be queued: it and those behind it stay where they are
  */
-export async function replayDeadWebhooks(batch: MessageBatch, { bindings }: Consuming): Promise<void> {
+export async function replayDeadWebhooks(batch: MessageBatch, { bindings, deployment }: Consuming): Promise<void> {
   const [letters, unreadable] = split(batch.messages);
   // It would only become a dead letter again.
   for (const message of unreadable) message.ack();
-  if (unreadable.length > 0) writeLog("warn", "webhook.dropped", { reason: UNREADABLE, messages: unreadable.length });
+  if (unreadable.length > 0)
+    writeLog(deployment?.settings, "warn", "webhook.dropped", { reason: UNREADABLE, messages: unreadable.length });
   for (const message of letters) {
     await bindings.WEBHOOKS!.send(message.body, { delaySeconds: REPLAY_DELAY_SECONDS });
     message.ack();
   }
-  if (letters.length > 0) writeLog("warn", "webhook.replayed", { messages: letters.length });
+  if (letters.length > 0) writeLog(deployment?.settings, "warn", "webhook.replayed", { messages: letters.length });
 }
 
 function countResult(
@@ -115,9 +116,9 @@ function countResult(
 }
 
 /** Logs how much, from which rooms and why; never contents, nor the address. */
-function log(event: string, items: readonly Message[], reason: string): void {
+function log(event: string, items: readonly Message[], reason: string, { settings }: Deployment): void {
   const batches = split(items)[0].map(({ body }) => body);
-  writeLog("warn", event, {
+  writeLog(settings, "warn", event, {
     reason,
     messages: items.length,
     events: batches.reduce((sum, { events }) => sum + events.length, 0),

@@ -1,7 +1,7 @@
 // Counts the Worker's answers by route and status, and logs refused connections. Called by app.ts.
 import type { Context } from "hono";
 
-import { maybeLog } from "../../settings/log.ts";
+import { writeLog } from "../../settings/log.ts";
 import type { App } from "../deployment.ts";
 import { codeOf } from "./refusals.ts";
 import type { Later } from "../metrics/worker-meter.ts";
@@ -29,7 +29,7 @@ export function noteConnect(c: Context<App>, response: Response): Response {
   const { meter, settings } = c.var.deployment;
   const code = codeOf(response) ?? `STATUS_${status}`;
   meter.count(`refusals:${code}`);
-  maybeLog(settings, "info", "connection.refused", { code, status, path: new URL(c.req.url).pathname });
+  writeLog(settings, "info", "connection.refused", { code, status, path: new URL(c.req.url).pathname });
   return response;
 }
 
