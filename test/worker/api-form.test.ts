@@ -264,6 +264,20 @@ describe("the document's unions and refusals: API-12", () => {
     expect(statusesOf("/api/guest")).toEqual(["200", "400", "401", "403", "408", "413", "429", "default"]);
   });
 
+  it("lists 422 for the calls that the moderation hook, or a feature of the room's own, may reject", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    const message = "/api/rooms/{room}/messages/{id}";
+    const { paths } = body;
+    const rejected = [
+      paths["/api/rooms/{room}/messages"].post,
+      paths[message].patch,
+      paths[`${message}/reactions`].post,
+      paths["/api/rooms/{room}/events/{event}"].post,
+    ];
+    for (const { responses } of rejected) expect(responses).toHaveProperty("422");
+    expect(body.components.responses.Refused422.description).toContain("`REJECTED`");
+  });
+
   it("lists 408 for every call with a body", async () => {
     const { body } = await callApi("GET", "/openapi.json", { as: null });
     const calls = Object.values(

@@ -47,6 +47,7 @@ const REFUSALS: Readonly<Record<number, readonly [description: string, headers?:
   413: ["The input is too large"],
   415: ["The body's type is not accepted"],
   416: ["The file has no such range", { "Content-Range": undefined }],
+  422: ["A rule of the room's own rejects it; the message says why"],
   429: ["Too many requests", RETRY_AFTER],
 };
 

@@ -23,6 +23,7 @@ export const CUSTOM_CALLS: readonly ApiCall[] = [
     answers: {
       200: { description: "The event's answer", schema: z.looseObject({ ok: z.literal(true) }) },
     },
+    refusals: ["REJECTED"],
     run: async ({ caller, given: { event, payload, ...given }, roomRpc }) =>
       respond(await roomRpc(given.room).askOwn(event, caller, payload)),
   }),

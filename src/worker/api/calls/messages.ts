@@ -52,6 +52,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       201: { description: "The message is stored, and all members have it", schema: answering(CHAT_MESSAGE.good) },
       200: { description: "The message was stored before", schema: answering(CHAT_MESSAGE.good) },
     },
+    refusals: ["REJECTED"],
     run: asking(CHAT_MESSAGE, (answer) => Response.json(answer, { status: answer.duplicate ? 200 : 201 })),
   }),
   call({
@@ -79,6 +80,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
         schema: answering(EDIT_MESSAGE.good),
       },
     },
+    refusals: ["REJECTED"],
     run: asking(EDIT_MESSAGE),
   }),
   call({
@@ -123,6 +125,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({ ...REACT.schema.shape, ...which, as: z.optional(actingAs) }),
     answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
+    refusals: ["REJECTED"],
     run: asking(REACT),
   }),
 ];
