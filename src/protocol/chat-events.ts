@@ -2,7 +2,7 @@
 // and tests. Types of checked input and of answers derive from schemas; what is broadcast are interfaces. Rules: src/chat/SPEC.md.
 import { emitted, type ErrorAnswer, type Heard, type HeardFrom, type SentBy } from "./event.ts";
 import { OPEN_DM } from "./events/direct.ts";
-import { MESSAGE_EVENTS, type VERSIONS } from "./events/messages.ts";
+import { MESSAGE_EVENTS } from "./events/messages.ts";
 import { MODERATION_EVENTS, type RoomModes } from "./events/moderation.ts";
 import { PEOPLE_EVENTS, type Typist } from "./events/people.ts";
 import { SEARCH } from "./events/search.ts";
@@ -33,9 +33,6 @@ export const CHAT_EVENTS = [
 ] as const;
 
 export interface ClientToServerEvents extends SentBy<typeof CHAT_EVENTS> {}
-
-/** Events for moderators alone: others get FORBIDDEN (`describe`: MOD-12). */
-export type ModeratorEvent = (typeof MODERATION_EVENTS)[number]["name"] | (typeof VERSIONS)["name"];
 
 /** The answer of the room to an event. */
 export type AnswerTo<Event extends keyof ClientToServerEvents> = Parameters<
