@@ -36,6 +36,8 @@ const AT_ONCE = "ten messages in one window, at most";
 const AT_ONCE_TRIES = 5;
 /** So long a scene takes at most on a machine that is not slow. */
 const AT_ONCE_MS = 1000;
+/** How often an action sets an alarm before it counts as the action's own. */
+const ALARM_TRIES = 3;
 
 const good = async (answer: Promise<object>): Promise<void> => expect(await answer).toHaveProperty("ok", true);
 const onMessage =
@@ -137,13 +139,16 @@ it("every line of the price list has a scene", () => {
 async function countBetweenAlarms(
   prepare: () => Promise<{ readonly room: string; readonly act: () => Promise<unknown> }>,
 ): Promise<Counted> {
-  for (;;) {
+  for (let withAlarm = 0; ;) {
     const { room, act } = await prepare();
     await isAtRest(room);
     const dueMs = (await alarmOf(room)) ?? 0;
     const startMs = performance.now();
     const counted = await rowsWritten(room, () => act());
-    if (Date.now() < dueMs && (counted.alarms === 0 || performance.now() - startMs < AT_ONCE_MS)) return counted;
+    if (Date.now() >= dueMs) continue;
+    if (counted.alarms === 0) return counted;
+    // A pause may also end in the first moments of the action: what the action itself sets, it sets each time.
+    if (performance.now() - startMs < AT_ONCE_MS && ++withAlarm === ALARM_TRIES) return counted;
   }
 }
 
