@@ -20,6 +20,17 @@ async function three(): Promise<{
   return { shell, namespace, clients, sockets: namespace.fetchSockets() };
 }
 
+/** A client over long-polling that has got its CONNECT, and has no poll under way. */
+function polled() {
+  const { server, app: namespace, polls } = servedProbe();
+  const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");
+  server.poll(session);
+  server.endPost(session, "40");
+  server.poll(session);
+  polls.length = 0;
+  return { server, namespace, session, polls };
+}
+
 /** Answers the last event that asked for it. */
 async function answer(shell: FakeShell, client: Client, text: string): Promise<void> {
   const asked = client.events().findLast(({ id }) => id !== undefined)!;
@@ -53,12 +64,7 @@ describe("selections", () => {
   });
 
   it("volatile: a polling client receives it only while its poll waits", async () => {
-    const { server, app: namespace, polls } = servedProbe();
-    const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");
-    server.poll(session);
-    server.endPost(session, "40");
-    server.poll(session);
-    polls.length = 0;
+    const { server, namespace, session, polls } = polled();
     const [socket] = namespace.fetchSockets();
     namespace.volatile.emit("v", "not ready");
     socket!.volatile.emit("v", "not ready either");
@@ -72,12 +78,7 @@ describe("selections", () => {
   });
 
   it("volatile.emitWithAck: a polling client is asked only while its poll waits", async () => {
-    const { server, app: namespace, polls } = servedProbe();
-    const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");
-    server.poll(session);
-    server.endPost(session, "40");
-    server.poll(session);
-    polls.length = 0;
+    const { server, namespace, session, polls } = polled();
     void namespace.volatile.emitWithAck("q", "not ready");
     server.poll(session);
     expect(polls).toEqual([]);
