@@ -69,7 +69,7 @@ interface Wrangler {
   readonly unstable_readConfig: (args: { config: string; env?: string }, options: { hideWarnings: boolean }) => Config;
 }
 
-/** As Wrangler calls it, whatever CLOUDFLARE_ENV says. */
+/** By this name Wrangler reads the top level, also if CLOUDFLARE_ENV names an environment. */
 const TOP_LEVEL = "";
 /** In the order in which Wrangler looks for them. */
 const CONFIGS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];

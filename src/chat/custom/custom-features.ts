@@ -18,7 +18,7 @@ import { operationOf, problemOf } from "./custom-event.ts";
 import { hooksOf } from "./custom-hooks.ts";
 import { CustomRoom, type CustomRoomPorts } from "./custom-room.ts";
 
-/** @param failed hears of a feature that could not be made and is not in the list */
+/** @param failed is called for a feature that cannot be made; the list lacks it */
 export type MakeFeatures = (room: RoomHandle, failed: (name: string, error: unknown) => void) => readonly AnyFeature[];
 
 /**

@@ -5,7 +5,7 @@ import { followRooms, type MentionsQuery, type OwnRooms } from "../../../client/
 
 const WAIT_MS = 25_000;
 
-/** What the server answers, whoever asks. */
+/** The server gives this answer to every request. */
 let answer: object;
 let asked: URL[];
 let own: OwnRooms;

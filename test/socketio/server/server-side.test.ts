@@ -134,7 +134,7 @@ describe("SIO-12: an event to another room", () => {
 });
 
 describe("SIO-12: the stubs of other rooms", () => {
-  /** A room told over stubs that each keep the order of their calls, and take so many turns for a call; without a number they fail. */
+  /** A room gets events over stubs. Each stub keeps the order of its calls, and takes so many turns for one; without a number its calls fail. */
   function rooms(...paces: ReadonlyArray<number | undefined>): { speaker: Speaker; told: unknown[]; shell: FakeShell } {
     const told: unknown[] = [];
     let stubs = 0;
