@@ -99,7 +99,8 @@ export class Outbox {
     const wasPumping = this.#isPumping;
     // None of them goes out while those before it fail.
     this.#isPumping = true;
-    for (const clientMsgId of this.#messages.queue.keys()) this.#fail(clientMsgId, failure);
+    // A copy: a listener may retry each message that failed, which puts it behind all others.
+    for (const clientMsgId of [...this.#messages.queue.keys()]) this.#fail(clientMsgId, failure);
     this.#isPumping = wasPumping;
     this.#pump();
   }

@@ -157,6 +157,17 @@ it("messages that are given up while there is a connection fail, none of them go
   expect(posts().map((frame) => /"content":"(\w+)"/.exec(frame)?.[1])).toEqual(["one", "three"]);
 });
 
+it("messages that are given up fail once each, also if the application retries each of them at once, and go out then", async () => {
+  room.on("message-state", (message) => {
+    if (message.state === "failed") room.retry(message.clientMsgId);
+  });
+  for (const content of ["one", "two"]) void room.send(content).catch(() => {});
+  await turn();
+  room.giveUp({ code: "STALE", message: "Not any more." });
+  expect(outcomes()).toEqual(["pending", "pending", "STALE", "pending", "STALE", "pending"]);
+  expect(room.unsent).toMatchObject([{ content: "one" }, { content: "two" }]);
+});
+
 describe("a room that was closed", () => {
   it("refuses further messages with an error", async () => {
     room.close();
@@ -248,18 +259,24 @@ describe("a token that is about to end", () => {
     expect([refreshes().length, room.connection.state]).toEqual([3, "connected"]);
   });
 
-  it("is no longer asked for a connection that has ended meanwhile", async () => {
-    let answer = (_token: string): void => {};
-    const token = vi.fn(() => new Promise<string>((resolve) => (answer = resolve)));
+  it("comes too late for a connection that has ended meanwhile: the next one has a token of its own, and gets no other", async () => {
+    const answers: Array<(token: string) => void> = [];
+    const token = (): Promise<string> => new Promise((resolve) => void answers.push(resolve));
     const other = connectRoom("http://chat.example", "general", { token });
-    answer("first");
+    answers[0]!("first");
     await dialled.accept();
     expiring();
-    const before = dialled.line;
-    before.onclose!({ code: 1006, reason: "" });
-    answer("late");
     await turn();
-    expect(before.sent.map(String).filter((frame) => frame.includes("refresh-token"))).toEqual([]);
+    dialled.line.onclose!({ code: 1006, reason: "" });
+    answers[1]!("late");
+    await vi.advanceTimersByTimeAsync(2000);
+    answers[2]!("next");
+    await turn();
+    await dialled.accept();
+    await turn();
+    expect([answers.length, other.connection.state]).toEqual([3, "connected"]);
+    const sent = dialled.all.flatMap((line) => line.sent.map(String));
+    expect(sent.filter((frame) => frame.includes("refresh-token"))).toEqual([]);
     other.close();
   });
 
