@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from 
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { normalContent } from "../../src/protocol/message.ts";
-import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
+import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Place, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
 import { bundleEngineWorker } from "./engine-worker.ts";
 import { startServer, type TestServer } from "./servers.ts";
@@ -36,22 +36,24 @@ const OFFSET_ARGUMENT = /\},"[^"]*"\]/;
 /** `default` polls first, and upgrades. */
 const TRANSPORTS = ["default", "polling", "websocket"] as const;
 type Transport = (typeof TRANSPORTS)[number];
-const PROGRAMS: ReadonlyArray<readonly [library: string, language: LanguageName, ...args: string[]]> = [
+type Program = readonly [library: string, language: LanguageName, ...args: string[]];
+const PROGRAMS: readonly Program[] = [
   ["python-socketio, async", "python", "async"],
   ["python-socketio, sync", "python", "sync"],
-  ["socket.io-client-java", "java"],
+  ["socket.io-client-java", "java", "post"],
   ["rust_socketio", "rust"],
 ];
-const CASES = PROGRAMS.flatMap(([library, ...program]) =>
-  TRANSPORTS.map((transport) => [library, transport, ...program] as const),
-);
+const CASES = PROGRAMS.flatMap((program) => TRANSPORTS.map((transport) => [program[0], transport, program] as const));
 
 // All at once: a member waits more than it works.
 vi.setConfig({ maxConcurrency: CASES.length + PROGRAMS.length + 1 });
 
 let server: TestServer;
 let stockServer: TestServer;
+const proxies: RecordingProxy[] = [];
 const obstacles = new Map<LanguageName, string | undefined>();
+/** The members of each library. */
+const playing = new Map<string, Promise<Member[]>>();
 
 beforeAll(async () => {
   // Before anything runs: compilers would starve the clients.
@@ -70,30 +72,28 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  for (const proxy of proxies) proxy.close();
   await Promise.all([server?.stop(), stockServer?.stop()]);
 });
 
 describe.concurrent("a member", () => {
-  it.for(CASES)("%s, %s: posts, receives its own message, answers pings, leaves", async (program, ctx) => {
-    const [library, transport, language, ...args] = program;
-    const obstacle = obstacles.get(language);
-    ctx.skip(obstacle !== undefined, obstacle);
-    const { user, room, watcher, proxy } = await stage(library, transport, ctx);
-    const messages = collect<Message>(watcher, "chat-message");
-    const changes = collect<PresenceChange>(watcher, "presence");
-    const steps = await run(language, [proxy.url, room, await tokenFor(user), transport, String(STAY_MS), ...args]);
-
-    expectSteps(steps, { user, room, contents: CONTENTS.map(normalContent) });
-    // A member in JavaScript heard the same, and that it left.
-    await vi.waitFor(() => expect(messages).toEqual(factsOf(steps, "message", "message")));
-    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]));
-    expectTransport(proxy, steps, transport);
-    // The frames themselves: this client does not support recovery.
-    expect(proxy.fromServer).toContain('40{"sid":');
-    expect(proxy.fromServer).toContain('42["chat-message",{');
-    expect(proxy.fromServer).not.toContain('"pid"');
-    expect(proxy.fromServer).not.toMatch(OFFSET_ARGUMENT);
-  });
+  it.for(CASES)(
+    "%s, %s: posts, receives its own message, answers pings, leaves",
+    async ([, transport, program], ctx) => {
+      const members = await membersOf(program, ctx);
+      const { user, room, proxy, steps, messages, changes } = members[TRANSPORTS.indexOf(transport)]!;
+      expectSteps(steps, { user, room, contents: CONTENTS.map(normalContent) });
+      // A member in JavaScript heard the same, and that it left.
+      await vi.waitFor(() => expect(messages).toEqual(factsOf(steps, "message", "message")));
+      await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]));
+      expectTransport(proxy, steps, transport);
+      // The frames themselves: this client does not support recovery.
+      expect(proxy.fromServer).toContain('40{"sid":');
+      expect(proxy.fromServer).toContain('42["chat-message",{');
+      expect(proxy.fromServer).not.toContain('"pid"');
+      expect(proxy.fromServer).not.toMatch(OFFSET_ARGUMENT);
+    },
+  );
 
   it("python-socketio by polling receives 40 messages at once, more than it accepts in one poll: EIO-8", async (ctx) => {
     const { heard } = await listenInBusyRoom("python-socketio", "polling", ["python", "listen"], ctx);
@@ -105,13 +105,15 @@ describe.concurrent("a member", () => {
     ["socket.io-client-java", "websocket", "java"],
   ] as const)("%s, %s, takes bundles in a busy room, and gets every message once: BUN-1", async (listener, ctx) => {
     const [library, transport, language] = listener;
-    const { heard, proxy } = await listenInBusyRoom(library, transport, [language, "bundle"], ctx);
+    const { heard, proxy, steps } = await listenInBusyRoom(library, transport, [language, "bundle"], ctx);
     expect(heard.toSorted()).toEqual(SORTED);
     expect(proxy.fromServer).toMatch(SEVERAL_IN_A_BUNDLE);
+    // In Java, handlers get `null` for `null`, from a bundle as from an event by itself.
+    expect(factsOf(steps, "unpacked", "nulls")).toEqual(language === "java" ? [[true, false, false]] : []);
   });
 
-  it("so does the stock JavaScript client, in order, and each message with its offset: BUN-1, BUN-3", async (ctx) => {
-    const { user, room, proxy } = await stage("javascript bundling", "websocket", ctx);
+  it("so does the stock JavaScript client, in order, and each message with its offset: BUN-1, BUN-3", async () => {
+    const { user, room, proxy } = await stage("javascript bundling", "websocket");
     const auth = { token: await tokenFor(user), bundle: true };
     const socket = open(proxy.url, { path: `/rooms/${room}/socket.io`, auth });
     // As an application has it in its code.
@@ -134,14 +136,8 @@ describe.concurrent("a member", () => {
     expect(withoutIndent(program)).toContain(withoutIndent(unpackingIn(language)));
   });
 
-  it("in Java, handlers get `null` for `null`, from a bundle as from an event by itself", async (ctx) => {
-    ctx.skip(obstacles.get("java") !== undefined, obstacles.get("java"));
-    const [unpacked] = await run("java", [server.url, "nowhere", "", "default", '[["x",null,1,[null]]]', "unpack"]);
-    expect(unpacked).toEqual({ step: "unpacked", nulls: [true, false, false] });
-  });
-
-  it("the stock JavaScript client by polling, as a control: the proxy sees `pid` and offsets", async (ctx) => {
-    const { user, room, proxy } = await stage("javascript", "polling", ctx);
+  it("the stock JavaScript client by polling, as a control: the proxy sees `pid` and offsets", async () => {
+    const { user, room, proxy } = await stage("javascript", "polling");
     const socket = await join(proxy.url, room, user, { transports: ["polling"] });
     expect(await ask(socket, "chat-message", { content: "plain" })).toMatchObject({ ok: true });
     await vi.waitFor(() => expect(proxy.fromServer).toMatch(OFFSET_ARGUMENT));
@@ -151,16 +147,50 @@ describe.concurrent("a member", () => {
 
 describe.concurrent("a member of a stock server", () => {
   it.for(PROGRAMS)("%s: posts, receives its own message, answers pings, leaves", async (program, ctx) => {
-    const [library, language, ...args] = program;
-    ctx.skip(obstacles.get(language) !== undefined, obstacles.get(language));
-    const room = `members-${library.replaceAll(/\W+/g, "-")}`;
-    const proxy = await RecordingProxy.to(stockServer.port);
-    ctx.onTestFinished(() => proxy.close());
-    const steps = await run(language, [proxy.url, room, "ada", "default", String(STAY_MS), ...args]);
-    expectSteps(steps, { user: "ada", room, contents: CONTENTS });
+    const { user, room, proxy, steps } = (await membersOf(program, ctx)).at(-1)!;
+    expectSteps(steps, { user, room, contents: CONTENTS });
     expectTransport(proxy, steps, "default");
   });
 });
+
+/** One that a program played. */
+interface Member {
+  readonly user: string;
+  readonly room: string;
+  readonly proxy: RecordingProxy;
+  readonly steps: readonly Step[];
+  /** As a member in JavaScript heard them in the chat. */
+  readonly messages: readonly Message[];
+  readonly changes: readonly PresenceChange[];
+}
+
+/** Those of a library: in the chat in the order of `TRANSPORTS`, and then that of a stock server. All play at once. */
+function membersOf(program: Program, ctx: TestContext): Promise<Member[]> {
+  const [library, language] = program;
+  ctx.skip(obstacles.get(language) !== undefined, obstacles.get(language));
+  if (!playing.has(library)) playing.set(library, play(program));
+  return playing.get(library)!;
+}
+
+async function play([library, language, ...args]: Program): Promise<Member[]> {
+  const ofChat = TRANSPORTS.map(async (transport) => {
+    const { user, room, watcher, proxy } = await stage(library, transport);
+    const messages = collect<Message>(watcher, "chat-message");
+    const changes = collect<PresenceChange>(watcher, "presence");
+    const place: Place = [proxy.url, room, await tokenFor(user), transport];
+    return { user, room, proxy, messages, changes, place };
+  });
+  const ofStockServer = async () => {
+    const [user, room] = ["ada", `members-${library.replaceAll(/\W+/g, "-")}`];
+    const proxy = await proxyTo(stockServer);
+    const place: Place = [proxy.url, room, user, "default"];
+    return { user, room, proxy, messages: [], changes: [], place };
+  };
+  const members = await Promise.all([...ofChat, ofStockServer()]);
+  const places = members.map(({ place }) => place);
+  const stepsOf = await run(language, places, STAY_MS, ...args);
+  return members.map((member, at) => ({ ...member, steps: stepsOf[at]! }));
+}
 
 /** Four members speak at once. */
 async function talk(room: string): Promise<void> {
@@ -177,26 +207,32 @@ async function listenInBusyRoom(
   ctx: TestContext,
 ) {
   ctx.skip(obstacles.get(language) !== undefined, obstacles.get(language));
-  const { user, room, watcher, proxy } = await stage(`${library} ${kind}`, transport, ctx);
+  const { user, room, watcher, proxy } = await stage(`${library} ${kind}`, transport);
   const changes = collect<PresenceChange>(watcher, "presence");
-  const listening = run(language, [proxy.url, room, await tokenFor(user), transport, String(QUIET_MS), kind]);
+  const listening = run(language, [[proxy.url, room, await tokenFor(user), transport]], QUIET_MS, kind);
   await vi.waitFor(() => expect(changes.flatMap(({ joined }) => joined).map((one) => one.user)).toContain(user));
   await talk(room);
-  const heard = (await listening).find(({ step }) => step === "heard")!;
+  const steps = (await listening).flat();
+  const heard = steps.find(({ step }) => step === "heard")!;
   expect(heard["goodbyes"]).toEqual([]);
-  return { heard: heard["contents"] as string[], proxy };
+  return { heard: heard["contents"] as string[], proxy, steps };
 }
 
 const withoutIndent = (text: string): string => text.replaceAll(/^ +/gm, "");
 
-/** A room of its own, a member that watches it, and a proxy to it; all gone with the test. */
-async function stage(library: string, transport: Transport, ctx: TestContext) {
+/** A room of its own, a member that watches it, and a proxy to it. */
+async function stage(library: string, transport: Transport) {
   const user = `${library} ${transport}`.replaceAll(/\W+/g, "-");
   const room = `languages-${user}`;
   const watcher = await join(server.url, room, "watcher");
-  const proxy = await RecordingProxy.to(server.port);
-  ctx.onTestFinished(() => proxy.close());
-  return { user, room, watcher, proxy };
+  return { user, room, watcher, proxy: await proxyTo(server) };
+}
+
+/** It is there until the last test has ended. */
+async function proxyTo({ port }: TestServer): Promise<RecordingProxy> {
+  const proxy = await RecordingProxy.to(port);
+  proxies.push(proxy);
+  return proxy;
 }
 
 function expectSteps(

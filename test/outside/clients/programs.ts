@@ -9,6 +9,8 @@ interface Language extends Packages {
 
 /** The output of a program: one object per line. */
 export interface Step {
+  /** Whose step it is, counted from 0; a program of one member leaves it out. */
+  readonly member?: number;
   readonly step: string;
   readonly [fact: string]: unknown;
 }
@@ -54,13 +56,26 @@ export function prepare(name: LanguageName): Promise<string | undefined> {
   return ensureInstalled(LANGUAGES[name]);
 }
 
-/** Runs a program to its end. Rejects with all it printed if it ends badly or hangs. */
-export async function run(name: LanguageName, args: readonly string[]): Promise<Step[]> {
+/** Where a member enters: the first arguments of a program. */
+export type Place = readonly [url: string, room: string, token: string, transport: string];
+
+/**
+ * Runs members to their end: in one program, which starts slowly, but for Rust's. Rejects with all it printed if it ends badly or hangs.
+ * @param args are those behind the places
+ * @returns the steps of each
+ */
+export async function run(
+  name: LanguageName,
+  places: readonly Place[],
+  stayMs: number,
+  ...args: string[]
+): Promise<Step[][]> {
+  if (name === "rust" && places.length > 1)
+    return (await Promise.all(places.map((place) => run(name, [place], stayMs, ...args)))).flat();
   // Also where the environment says otherwise, Python keeps the modules that the first program compiles, for all that follow.
   const env = { PYTHONDONTWRITEBYTECODE: "" };
-  const stdout = await execute([...LANGUAGES[name].run, ...args] as unknown as Command, { env });
-  return stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Step);
+  const command = [...LANGUAGES[name].run, ...places.flat(), String(stayMs), ...args] as unknown as Command;
+  const lines = (await execute(command, { env })).trimEnd().split("\n");
+  const steps = lines.map((line) => JSON.parse(line) as Step);
+  return places.map((_, at) => steps.filter(({ member = 0 }) => member === at));
 }

@@ -1,4 +1,4 @@
-// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN default|polling|websocket STAY_MS [listen|bundle], or BUNDLE unpack at its end
+// socket.io-client-java as members of rooms: Client.java (URL ROOM TOKEN default|polling|websocket)... STAY_MS post|listen|bundle
 // Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 
 import io.socket.client.Ack;
@@ -12,9 +12,14 @@ import java.io.PrintStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -39,36 +44,52 @@ public final class Client {
   private static final long TALK_MS_MAX = 120_000;
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
+  private final int member;
   private final Socket socket;
   private final BlockingQueue<Object[]> messages;
   private final AtomicInteger pings = new AtomicInteger();
   /** Where the last ping came from. */
   private volatile String transport = "none yet";
 
-  private Client(Socket socket) {
+  private Client(int member, Socket socket) {
+    this.member = member;
     this.socket = socket;
     this.messages = argumentsOf("chat-message");
     socket.io().on(Manager.EVENT_TRANSPORT, arguments -> watch((Transport) arguments[0]));
   }
 
   public static void main(String[] arguments) throws Exception {
+    int count = arguments.length / 4;
+    long stayMs = Long.parseLong(arguments[4 * count]);
+    String kind = arguments[4 * count + 1];
+    List<Callable<Void>> members = new ArrayList<>();
+    for (int member = 0; member < count; member++) {
+      Client client = new Client(member, socket(Arrays.copyOfRange(arguments, 4 * member, 4 * member + 4), kind));
+      members.add(() -> {
+        if (kind.equals("post")) client.run(stayMs);
+        else client.listen(stayMs, kind.equals("bundle"));
+        return null;
+      });
+    }
+    ExecutorService threads = Executors.newFixedThreadPool(count);
+    List<Future<Void>> ends = threads.invokeAll(members);
+    threads.shutdown();
+    for (Future<Void> end : ends) end.get();
+  }
+
+  private static Socket socket(String[] place, String kind) {
     IO.Options options = new IO.Options();
-    options.path = "/rooms/" + arguments[1] + "/socket.io";
-    String kind = arguments.length > 5 ? arguments[5] : "";
+    options.path = "/rooms/" + place[1] + "/socket.io";
     // The library takes texts alone for `auth`.
-    options.auth = Map.of("token", arguments[2]);
+    options.auth = Map.of("token", place[2]);
     if (kind.equals("bundle")) options.query = "bundle=1";
     options.reconnection = false;
     // By default the library polls first and upgrades.
-    if (!arguments[3].equals("default")) options.transports = new String[] {arguments[3]};
+    if (!place[3].equals("default")) options.transports = new String[] {place[3]};
     OkHttpClient http = httpClient();
     options.callFactory = http;
     options.webSocketFactory = http;
-    Client client = new Client(IO.socket(URI.create(arguments[0]), options));
-    if (kind.equals("bundle") || kind.equals("unpack")) unpack(client.socket);
-    if (kind.equals("unpack")) client.take(new JSONArray(arguments[4]));
-    else if (kind.isEmpty()) client.run(Long.parseLong(arguments[4]));
-    else client.listen(Long.parseLong(arguments[4]));
+    return IO.socket(URI.create(place[0]), options);
   }
 
   /** The library's own, but for threads that end soon: the process ends with them, after the last request. */
@@ -88,16 +109,8 @@ public final class Client {
     });
   }
 
-  /** Takes a bundle without a connection, and tells which arguments of its event `x` are null. */
-  private void take(JSONArray events) throws Exception {
-    BlockingQueue<Object[]> heard = argumentsOf("x");
-    for (Emitter.Listener listener : socket.listeners("bundle")) listener.call(events);
-    JSONArray nulls = new JSONArray();
-    for (Object argument : next(heard)) nulls.put(argument == null);
-    say("unpacked", Map.of("nulls", nulls));
-  }
-
-  private void listen(long stayMs) throws Exception {
+  private void listen(long stayMs, boolean bundles) throws Exception {
+    if (bundles) unpack(socket);
     BlockingQueue<Object[]> connects = argumentsOf(Socket.EVENT_CONNECT);
     BlockingQueue<Object[]> goodbyes = argumentsOf(Socket.EVENT_DISCONNECT);
     socket.connect();
@@ -107,7 +120,17 @@ public final class Client {
     for (Object[] arguments; (arguments = hear(heard.contains(LAST_WORD) ? stayMs : TALK_MS_MAX)) != null;)
       heard.add(((JSONObject) arguments[0]).getString("content"));
     say("heard", Map.of("contents", new JSONArray(heard), "goodbyes", new JSONArray(goodbyes)));
+    if (bundles) take(new JSONArray("[[\"x\",null,1,[null]]]"));
     socket.disconnect();
+  }
+
+  /** Takes a bundle that no server sent, and tells which arguments of its event `x` are null. */
+  private void take(JSONArray events) throws Exception {
+    BlockingQueue<Object[]> heard = argumentsOf("x");
+    for (Emitter.Listener listener : socket.listeners("bundle")) listener.call(events);
+    JSONArray nulls = new JSONArray();
+    for (Object argument : next(heard)) nulls.put(argument == null);
+    say("unpacked", Map.of("nulls", nulls));
   }
 
   private Object[] hear(long timeoutMs) throws Exception {
@@ -161,8 +184,8 @@ public final class Client {
     return arguments;
   }
 
-  private static void say(String step, Map<String, Object> facts) throws Exception {
-    JSONObject line = new JSONObject().put("step", step);
+  private void say(String step, Map<String, Object> facts) throws Exception {
+    JSONObject line = new JSONObject().put("member", member).put("step", step);
     for (Map.Entry<String, Object> fact : facts.entrySet()) line.put(fact.getKey(), fact.getValue());
     OUT.println(line);
   }

@@ -1,4 +1,4 @@
-"""python-socketio as a member of a room: client.py URL ROOM TOKEN default|polling|websocket STAY_MS async|sync|listen|bundle
+"""python-socketio as members of rooms: client.py (URL ROOM TOKEN default|polling|websocket)... STAY_MS async|sync|listen|bundle
 
 Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 """
@@ -9,6 +9,9 @@ import logging
 import queue
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Lock
 
 import socketio
 
@@ -18,10 +21,12 @@ CONTENT_AFTERWARDS = "still here ⏳"
 ANSWER_TIMEOUT_SECONDS = 120
 LAST_WORD = "enough"
 TALK_SECONDS_MAX = 120
+OUTPUT = Lock()
 
 
-def say(step, **facts):
-    print(json.dumps({"step": step, **facts}), flush=True)
+def say_as(member, step, **facts):
+    with OUTPUT:
+        print(json.dumps({"member": member, "step": step, **facts}), flush=True)
 
 
 class PingCount(logging.Handler):
@@ -34,9 +39,9 @@ class PingCount(logging.Handler):
             self.count += 1
 
 
-def counting_logger():
+def counting_logger(member):
     pings = PingCount()
-    logger = logging.getLogger("engineio.witness")
+    logger = logging.getLogger(f"engineio.witness.{member}")
     logger.setLevel(logging.INFO)
     logger.propagate = False
     logger.addHandler(pings)
@@ -65,8 +70,9 @@ def unpack(client):
                 handler(*args)
 
 
-def run_sync(url, room, token, transport, stay_seconds):
-    logger, pings = counting_logger()
+def run_sync(stay_seconds, member, url, room, token, transport):
+    say = partial(say_as, member)
+    logger, pings = counting_logger(member)
     client = socketio.Client(reconnection=False, engineio_logger=logger)
     welcomes, messages, goodbyes = queue.Queue(), queue.Queue(), queue.Queue()
 
@@ -92,8 +98,9 @@ def run_sync(url, room, token, transport, stay_seconds):
     say("disconnected", reason=goodbyes.get(timeout=ANSWER_TIMEOUT_SECONDS))
 
 
-def listen(url, room, token, transport, stay_seconds, bundles):
+def listen(bundles, stay_seconds, member, url, room, token, transport):
     """Says nothing, and tells which messages came until it was quiet for so long after the last word."""
+    say = partial(say_as, member)
     client = socketio.Client(reconnection=False)
     if bundles:
         unpack(client)
@@ -112,8 +119,9 @@ def listen(url, room, token, transport, stay_seconds, bundles):
     client.disconnect()
 
 
-async def run_async(url, room, token, transport, stay_seconds):
-    logger, pings = counting_logger()
+async def run_async(stay_seconds, member, url, room, token, transport):
+    say = partial(say_as, member)
+    logger, pings = counting_logger(member)
     client = socketio.AsyncClient(reconnection=False, engineio_logger=logger)
     welcomes, messages, goodbyes = asyncio.Queue(), asyncio.Queue(), asyncio.Queue()
 
@@ -141,12 +149,18 @@ async def run_async(url, room, token, transport, stay_seconds):
     say("disconnected", reason=await next_of(goodbyes))
 
 
+async def run_all_async(stay_seconds, members):
+    await asyncio.gather(*(run_async(stay_seconds, *member) for member in members))
+
+
 if __name__ == "__main__":
-    url, room, token, transport, stay_ms, kind = sys.argv[1:]
-    arguments = (url, room, token, transport, int(stay_ms) / 1000)
+    *places, stay_ms, kind = sys.argv[1:]
+    stay_seconds = int(stay_ms) / 1000
+    members = [(at // 4, *places[at : at + 4]) for at in range(0, len(places), 4)]
     if kind == "async":
-        asyncio.run(run_async(*arguments))
-    elif kind in ("listen", "bundle"):
-        listen(*arguments, kind == "bundle")
+        asyncio.run(run_all_async(stay_seconds, members))
     else:
-        run_sync(*arguments)
+        run = run_sync if kind == "sync" else partial(listen, kind == "bundle")
+        with ThreadPoolExecutor(len(members)) as threads:
+            # A list, because an error shows where its result is asked for.
+            list(threads.map(lambda member: run(stay_seconds, *member), members))
