@@ -1,39 +1,20 @@
 // A room with more members than one object holds, on a real server: stock clients in the room and in its shards, who cannot tell the
-// difference; evictions by a kill of the server; growth and its end.
+// difference; growth and its end. killed.test.ts has the server killed meanwhile.
 import type { Socket } from "socket.io-client";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import type { RoomStats } from "../../src/protocol/watching.ts";
-import type { HistoryAnswer, Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import type { HistoryAnswer, Message, Notice, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { builtClient } from "./built-client.ts";
-import { startServerProcess, type ServerProcess } from "./servers.ts";
 import { useServer } from "./stage.ts";
-import { ask, collect, join, next, open, tokenFor, VERSIONS } from "./stock-clients.ts";
+import { ask, collect, contents, fill, join, next, tokenFor } from "./stock-clients.ts";
 
 const WAIT = { interval: 20 };
-const SETTINGS = { MAX_MEMBERS: "2", MAX_SHARDS: "4", MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
 
-const server = await useServer(SETTINGS);
-const servers = new Set<ServerProcess>();
-afterAll(() => Promise.all([...servers].map((one) => one.stop())));
+const server = await useServer({ MAX_MEMBERS: "2", MAX_SHARDS: "4", MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
 
 /** The shard that holds a socket; `room` where none does. */
 const placeOf = ({ id }: Socket): string => /^(\d+)~/.exec(id ?? "")?.[1] ?? "room";
-
-const contents = (messages: readonly Message[]): string[] => messages.map(({ content }) => content);
-
-async function fill(url: string, room: string, count: number): Promise<Array<{ socket: Socket; heard: Message[] }>> {
-  const members: Array<{ socket: Socket; heard: Message[] }> = [];
-  for (let i = 0; i < count; i++) {
-    const [, connect] = VERSIONS[i % VERSIONS.length]!;
-    const auth = { token: await tokenFor(`user-${i}`) };
-    const transports = i % 3 === 2 ? ["polling", "websocket"] : ["websocket"];
-    const socket = open(url, { path: `/rooms/${room}/socket.io`, auth, transports }, connect);
-    members.push({ socket, heard: collect<Message>(socket, "chat-message") });
-    await next<Welcome>(socket, "welcome");
-  }
-  return members;
-}
 
 describe.concurrent("a room with shards", () => {
   it("takes members beyond MAX_MEMBERS, and all of them post and see everything once and in order", async () => {
@@ -121,29 +102,5 @@ describe.concurrent("a room with shards", () => {
     });
     expect(response.status).toBe(202);
     await vi.waitFor(() => expect(heard).toEqual(members.map(() => ["hello"])), WAIT);
-  });
-
-  it("loses no acked message when the server is killed in mid-traffic", async () => {
-    let own = await startServerProcess({ settings: SETTINGS });
-    servers.add(own);
-    const members = await fill(own.url, "killed", 6);
-    const acked: string[] = [];
-    const say = async (n: number): Promise<void> => {
-      const { socket } = members[n % members.length]!;
-      const answer = await ask<PostAnswer>(socket, "chat-message", { content: `${n}`, clientMsgId: `m${n}` });
-      if ("ok" in answer) acked.push(`${n}`);
-    };
-    for (let n = 0; n < 30; n++) await say(n);
-    own.group.killAll();
-    await own.group.exit();
-    own = await startServerProcess({ settings: { ...SETTINGS, PORT: String(own.port) }, stateDir: own.stateDir });
-    servers.add(own);
-    await Promise.all(members.filter(({ socket }) => !socket.connected).map(({ socket }) => next(socket, "connect")));
-    for (let n = 30; n < 40; n++) await say(n);
-    await vi.waitFor(() => {
-      for (const { heard } of members) expect(contents(heard).slice(-10)).toEqual(acked.slice(-10));
-    }, WAIT);
-    const history = await ask<HistoryAnswer>(members[5]!.socket, "history", { limit: 50 });
-    expect("messages" in history && contents(history.messages)).toEqual(acked);
   });
 });

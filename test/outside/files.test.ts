@@ -1,23 +1,22 @@
-// Files as people send them: with the built client in Node, and on a server that is killed in between.
+// Files as people send them, with the built client in Node. killed.test.ts has the server killed meanwhile.
 import { afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { Room, UploadProgress } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { builtClient } from "./built-client.ts";
-import { startServer, startServerProcess } from "./servers.ts";
 import { join, next, tokenFor } from "./stock-clients.ts";
 
 let client: Awaited<ReturnType<typeof builtClient>>;
 beforeAll(async () => void (client = await builtClient()));
 
-const endings: Array<() => unknown> = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
+const rooms: Room[] = [];
+afterEach(() => {
+  for (const room of rooms.splice(0)) room.close();
 });
 
 function enter(origin: string, name: string, user = "ada"): Room {
   const room = client.connectRoom(origin, name, { token: () => tokenFor(user) });
-  endings.push(() => room.close());
+  rooms.push(room);
   return room;
 }
 
@@ -46,17 +45,4 @@ it("the client reports the reason why the server refused a file", async () => {
   await vi.waitFor(() => expect(room.upload(large)).rejects.toMatchObject({ code: "TOO_LONG" }));
   await expect(room.download({ key: "pictures-2!x" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   await expect(room.upload(GIF, { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
-});
-
-it("the server keeps files through kill -9", async () => {
-  const first = await startServerProcess();
-  endings.push(() => first.stop());
-  const attachment = await enter(first.url, "general").upload(GIF, { name: "kept.gif" });
-  first.group.killAll();
-  await first.group.exit();
-  const second = await startServer({ stateDir: first.stateDir });
-  endings.push(() => second.stop());
-  const room = enter(second.url, "general");
-  expect(await room.send("still there", { attachment })).toMatchObject({ ok: true, seq: 1 });
-  expect((await room.download(attachment)).size).toBe(GIF.size);
 });

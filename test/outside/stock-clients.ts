@@ -2,6 +2,7 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { io as io44 } from "socket.io-client-4.4";
 
+import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PATIENCE_MS } from "../host/patience.ts";
 import { TEST_SECRET } from "./servers.ts";
@@ -87,3 +88,23 @@ export async function join(url: string, room: string, user: string, options: Opt
   await next(socket, "welcome");
   return socket;
 }
+
+/** Members of both versions, some of whom poll first. */
+export async function fill(
+  url: string,
+  room: string,
+  count: number,
+): Promise<Array<{ socket: Socket; heard: Message[] }>> {
+  const members: Array<{ socket: Socket; heard: Message[] }> = [];
+  for (let i = 0; i < count; i++) {
+    const [, connect] = VERSIONS[i % VERSIONS.length]!;
+    const auth = { token: await tokenFor(`user-${i}`) };
+    const transports = i % 3 === 2 ? ["polling", "websocket"] : ["websocket"];
+    const socket = open(url, { path: `/rooms/${room}/socket.io`, auth, transports }, connect);
+    members.push({ socket, heard: collect<Message>(socket, "chat-message") });
+    await next<Welcome>(socket, "welcome");
+  }
+  return members;
+}
+
+export const contents = (messages: readonly Message[]): string[] => messages.map(({ content }) => content);
