@@ -363,13 +363,23 @@ it.each([
 ])("%s says beside its Worker what the Worker's configuration needs", (page, chapter) => {
   const [, text] = textOf(page).split(`${chapter}\n`);
   const [beginning] = text!.split("\n## ", 1);
-  const config = textOf("test/outside/consumer/app/wrangler.toml");
+  const config = textOf("test/outside/consumer/readme/wrangler.toml");
   const [, flag, binding] = /compatibility_flags = \["(\w+)"\][^]*\nname = "(\w+)"/.exec(config)!;
   for (const name of [flag!, binding!]) expect(beginning).toContain(name);
 });
 
 it.each(["app/index.js", "literal/index.js"])("README.md shows test/outside/consumer/%s as it is", (file) => {
   expect(textOf("README.md")).toContain(`\n\`\`\`js\n${textOf(join("test/outside/consumer", file))}\`\`\`\n`);
+});
+
+it("docs/examples/four-lines has the configuration with which readme.test.ts runs the same lines in JavaScript", () => {
+  const running = textOf("test/outside/consumer/readme/wrangler.toml")
+    .replace('name = "readme"', 'name = "four-lines"')
+    .replace('main = "index.js"', 'main = "index.ts"');
+  const parts = textOf("docs/examples/four-lines/wrangler.toml")
+    .replaceAll(/^#.*\n/gm, "")
+    .split("\n\n");
+  expect(parts.filter((part) => !running.includes(part))).toEqual([]);
 });
 
 describe.each([

@@ -74,18 +74,3 @@ it.each([
 ])("%s is the Worker's own", async (address, text) => {
   expect(await (await fetch(url + address)).text()).toBe(text);
 });
-
-describe("the Worker of the README", () => {
-  let app: Awaited<ReturnType<Consumer["serve"]>>;
-  beforeAll(async () => void (app = await (await consumer()).serve("app", {})));
-  afterAll(() => app.stop());
-
-  it("has the chat under its path, and answers everything else itself", async () => {
-    const socket = open(app.url, { path: "/chat/rooms/lounge/socket.io" });
-    expect(await next(socket, "welcome")).toMatchObject({ user: "ada" });
-    const heard = next(socket, "chat-message");
-    expect(await ask(socket, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true });
-    expect(await heard).toMatchObject({ name: "Ada", content: "Hello!" });
-    expect(await (await fetch(`${app.url}/chatter`)).text()).toBe("mine");
-  });
-});

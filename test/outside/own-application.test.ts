@@ -111,25 +111,3 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     expect(await ask(socket, "draw", LINE)).toEqual({ ok: true });
   });
 });
-
-describe("four lines of JavaScript", () => {
-  let literal: Awaited<ReturnType<Consumer["serve"]>>;
-
-  beforeAll(async () => void (literal = await (await consumer()).serve("literal", {})));
-  afterAll(() => literal.stop());
-
-  it.each(VERSIONS)("are a server for client %s, over both transports", async (version, connect) => {
-    const options = { path: `/rooms/plans-${version}/socket.io` };
-    const ada = open(literal.url, { ...options, transports: ["polling"] }, connect);
-    const ben = open(literal.url, options, connect);
-    await Promise.all([ada, ben].map((socket) => next(socket, "connect")));
-    for (const [from, to] of [
-      [ada, ben],
-      [ben, ada],
-    ] as const) {
-      const drawn = next(to, "draw");
-      from.emit("draw", LINE);
-      expect(await drawn).toEqual(LINE);
-    }
-  });
-});

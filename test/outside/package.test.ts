@@ -126,7 +126,7 @@ describe.concurrent("the samples of the documents", () => {
     await somebody.run(".", "tsc", "-p", "tsconfig.generated.json", ...ONE_CHECKER);
   });
 
-  it.each(["board", "four-lines"])("%s can be deployed", async (project) => {
+  it.each(["board", "readme"])("%s can be deployed", async (project) => {
     const output = await somebody.deployed(project);
     expect(output).toContain("--dry-run: exiting now.");
     expect(output).not.toMatch(/warning/i);
