@@ -29,11 +29,21 @@ interface Pairing {
   readonly objects: Build;
 }
 
+/** Of client, Worker and objects, each meets each of the others in the other release. */
 const pairingsOf = (version: string): Pairing[] => [
   { what: `the client of ${version}, the server of today`, client: version, worker: "today", objects: "today" },
-  { what: `the client of today, the server of ${version}`, client: "today", worker: version, objects: version },
-  { what: `the Worker of today, the objects of ${version}`, client: "today", worker: "today", objects: version },
-  { what: `the Worker of ${version}, the objects of today`, client: version, worker: version, objects: "today" },
+  {
+    what: `the client and Worker of today, the objects of ${version}`,
+    client: "today",
+    worker: "today",
+    objects: version,
+  },
+  {
+    what: `the Worker of ${version}, the client and objects of today`,
+    client: "today",
+    worker: version,
+    objects: "today",
+  },
 ];
 
 let receiver: Server;
