@@ -28,14 +28,15 @@ async function readAll(socket: Socket): Promise<Message[]> {
 
 describe.concurrent("durability", () => {
   it.each([
-    { durability: "strict", rounds: 3, what: "nothing that was acked or seen" },
-    { durability: "relaxed", rounds: 2, what: "nothing that was acked" },
-  ])("kill -9 under load, $durability: loses $what, and doubles nothing", async ({ durability, rounds }) => {
+    { durability: "strict", what: "nothing that was acked or seen" },
+    { durability: "relaxed", what: "nothing that was acked" },
+  ])("kill -9 under load, $durability: loses $what, and doubles nothing", async ({ durability }) => {
     const settings = { MESSAGE_RATE: "100", MESSAGE_BURST: "100", DURABILITY: durability };
     const acked = new Map<string, { seq: number; content: string }>();
     const seen = new Map<string, Message>();
     let server = await serve({ settings });
-    for (let round = 1; round <= rounds; round++) {
+    // The second kill meets data that the first one left.
+    for (const round of [1, 2]) {
       const load = await startLoad(server.url, round, acked, seen);
       // At 50 posts a second this is mid-load whenever it happens.
       await vi.waitFor(() => expect(load.ackedNow()).toBeGreaterThan(50), { interval: 10 });

@@ -43,9 +43,9 @@ describe("after kill -9 of the runtime", () => {
     readonly data: unknown;
   }
 
-  const CLIENTS = 100;
+  const CLIENTS = 32;
 
-  it("all of 100 clients under traffic recover, where the server asks for that: nothing is doubled, nothing is missing", async () => {
+  it("all of 32 clients under traffic recover, where the server asks for that: nothing is doubled, nothing is missing", async () => {
     onTestFailed(() => console.error(`The server said last:\n${server.output.slice(-4000)}`));
     const options = { ...SOON, path: "/recovering/rooms/crashing/socket.io" };
     const sockets = Array.from({ length: CLIENTS }, (_, at) =>
