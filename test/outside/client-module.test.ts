@@ -52,6 +52,9 @@ function enter(origin: string, name: string, options: Partial<ConnectOptions> = 
 const until = (room: Room, state: Connection["state"]): Promise<void> =>
   vi.waitFor(() => expect(room.connection.state).toBe(state), WAIT);
 const contents = (messages: readonly Message[]): string[] => messages.map(({ content }) => content);
+/** The socket is a stock one, although the module's own types declare little of it. */
+const transportOf = (room: Room): { name: string; query: Record<string, string> } =>
+  (room.socket as unknown as Socket).io.engine.transport;
 
 describe("dist/client", () => {
   it(`client.js is at most ${SIZE_MAX_BYTES} bytes, compressed, with socket.io-client inside`, async () => {
@@ -184,10 +187,6 @@ describe("in Node", () => {
 });
 
 describe("where WebSockets are blocked", () => {
-  /** The socket is a stock one, although the module's own types declare little of it. */
-  const transportOf = (room: Room): { name: string; query: Record<string, string> } =>
-    (room.socket as unknown as Socket).io.engine.transport;
-
   it("falls back to long-polling at once, and returns to WebSockets when they work again", async () => {
     const line = await new Line(Number(new URL(inject("serverUrl")).port)).open();
     line.blocksWebSockets = true;
@@ -208,30 +207,29 @@ describe("where WebSockets are blocked", () => {
 
 describe.concurrent("against a server that wants the token at the upgrade", () => {
   const [PING_INTERVAL_MS, PING_TIMEOUT_MS] = [500, 6000];
-  let servers: Readonly<Record<"websocket" | "polling", TestServer>>;
+  let server: TestServer;
   beforeAll(async () => {
-    const settings = { AUTH_AT: "upgrade" };
-    // This one ends connections quickly.
+    // It ends connections quickly.
     const quick = { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) };
-    servers = {
-      websocket: await startServer({ settings: { ...settings, ...quick, TRANSPORTS: "websocket" } }),
-      polling: await startServer({ settings: { ...settings, TRANSPORTS: "polling" } }),
-    };
+    server = await startServer({ settings: { AUTH_AT: "upgrade", ...quick } });
   });
-  afterAll(() => Promise.all([servers.websocket.stop(), servers.polling.stop()]));
+  afterAll(() => server.stop());
 
-  it.each(["websocket", "polling"] as const)("is let in by %s where it shows the token there", async (transport) => {
-    const { url } = servers[transport];
-    const { room, heard } = enter(url, "doorkeeper", { authAt: "upgrade" });
+  it.each(["websocket", "polling"])("is let in by %s where it shows the token there", async (transport) => {
+    const line = await new Line(server.port).open();
+    line.blocksWebSockets = transport === "polling";
+    const name = `doorkeeper-${transport}`;
+    const { room, heard } = enter(line.url, name, { authAt: "upgrade" });
     await room.send("let in");
     expect(contents(heard)).toEqual(["let in"]);
-    const stranger = enter(url, "doorkeeper");
+    expect(transportOf(room).name).toBe(transport);
+    const stranger = enter(line.url, name);
     await until(stranger.room, "waiting");
     for (const entered of [room, stranger.room]) entered.close();
   });
 
   it("EXT-3: an idle member sends heartbeats and stays, and Engine.IO's own watchdog does not fire", async () => {
-    const { room, connections } = enter(servers.websocket.url, "beats", { authAt: "upgrade" });
+    const { room, connections } = enter(server.url, "beats", { authAt: "upgrade" });
     const received: string[] = [];
     await until(room, "connected");
     (room.socket as unknown as Socket).io.engine.on("packet", ({ type }: { type: string }) => received.push(type));
