@@ -7,7 +7,7 @@ import { overridesFromEnvironment } from "./setting-overrides.ts";
 import { readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { helpOf, readOptions, runCommand } from "./options.ts";
-import { DEV_HOST, runWranglerDev } from "./serve/wrangler-dev.ts";
+import { DEV_HOST, runWranglerDev, wranglerLogLevelFor } from "./serve/wrangler-dev.ts";
 
 const { values: options } = readOptions(helpOf("start"), {
   options: { state: { type: "string", default: path.join(".wrangler", "state") } },
@@ -29,11 +29,6 @@ await runCommand("start", async () => {
     ...withCompression([], compression).flatMap((flag) => ["--compatibility-flags", flag]),
     ...variables.flatMap((variable) => ["--var", variable]),
   ];
-  await runWranglerDev({ port, readyPath: "/health", stateDir: options.state, logLevel: wranglerLogLevel(), args });
+  const logLevel = wranglerLogLevelFor(readLocalVariables()["LOG_LEVEL"]);
+  await runWranglerDev({ port, readyPath: "/health", stateDir: options.state, logLevel, args });
 });
-
-/** wrangler prints the Worker's info logs only together with its own: so only if LOG_LEVEL asks for them. */
-function wranglerLogLevel(): string {
-  const asked = readLocalVariables()["LOG_LEVEL"];
-  return asked === "debug" || asked === "info" ? "info" : "warn";
-}

@@ -17,9 +17,18 @@ interface DevOptions {
   readonly readyPath: string;
   /** Where objects are kept. */
   readonly stateDir: string;
-  readonly logLevel: string;
+  readonly logLevel: WranglerLogLevel;
   readonly args: readonly string[];
 }
+
+type WranglerLogLevel = "info" | "warn";
+
+/**
+ * wrangler prints the Worker's info logs only together with its own: so only if LOG_LEVEL asks for them.
+ * @param asked what LOG_LEVEL is
+ */
+export const wranglerLogLevelFor = (asked: string | undefined): WranglerLogLevel =>
+  asked === "debug" || asked === "info" ? "info" : "warn";
 
 /** Returns when it is ready. */
 export async function runWranglerDev({ port, readyPath, stateDir, logLevel, args }: DevOptions): Promise<void> {

@@ -1,5 +1,5 @@
-// The npm commands as a person at a terminal meets them: help, `npm start`, `npm run token`, the end with all that they started, and the first
-// command of a clone.
+// The npm commands as a person at a terminal meets them: help, `npm start`, `npm run race`, `npm run token`, the end with all that they started, and the
+// first command of a clone.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -65,10 +65,10 @@ it("npm run load looks for a server at PORT", async () => {
   expect(group.stderr).toContain(`http://${HOST}:${port}`);
 });
 
-/** `npm start` through npm, with a shell between npm and the command. */
-function start(env: Record<string, string>): ProcessGroup {
+/** A server that a command starts through npm, with a shell between npm and the command. */
+function serve(name: string, env: Record<string, string>): ProcessGroup {
   const state = mkdtempSync(path.join(scratch, "state-"));
-  const args = ["run", "--silent", "start", "--", "--state", state];
+  const args = ["run", "--silent", name, "--", "--state", state];
   const group = new ProcessGroup({ program: "npm", args, env });
   started.push(group);
   return group;
@@ -85,11 +85,17 @@ async function endBy(end: (group: ProcessGroup) => void, group: ProcessGroup, po
 
 // Servers take a while to begin and to end: each serves for several questions.
 describe.concurrent("npm start", () => {
-  it("prints the Ready line and nothing else; settings of the environment count; a large body harms no other request; kill -TERM of npm ends it", async () => {
+  it("settings of the environment count; a large body harms no other request; LOG_LEVEL=debug logs more than warnings; Ctrl-C, which all of them hear, ends it", async () => {
     const port = await freePort();
-    const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, MAX_CONTENT_LENGTH: "77" });
-    await group.prints(/\n/);
-    const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
+    const url = `http://${HOST}:${port}`;
+    const group = serve("start", {
+      PORT: String(port),
+      JWT_SECRET: TEST_SECRET,
+      MAX_CONTENT_LENGTH: "77",
+      LOG_LEVEL: "debug",
+    });
+    await group.prints(/Ready on/);
+    const ada = await join(url, "lobby", "ada");
     ada.disconnect();
     ada.connect();
     // A token signed with the environment's secret was accepted, regardless of .dev.vars.
@@ -98,29 +104,17 @@ describe.concurrent("npm start", () => {
     expect(await ask(ada, "chat-message", { content: "x".repeat(78) })).toMatchObject({ error: { code: "TOO_LONG" } });
     ada.disconnect();
     const post = (body: string): Promise<Response> =>
-      fetch(`http://${HOST}:${port}/api/guest`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body,
-      });
+      fetch(`${url}/api/guest`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
     for (const bytes of [70_000, 5_000_000]) {
       for (let round = 0; round < 5; round++) {
         expect((await post("x".repeat(bytes))).status).toBe(413);
         expect((await post('{"name":"Ada"}')).status).toBe(200);
       }
     }
-    await endBy((npm) => npm.signal("SIGTERM"), group, port);
-    expect(group.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
-    expect(group.stderr).toBe("");
-  });
-
-  it("LOG_LEVEL=debug logs more than warnings; Ctrl-C, which all of them hear, ends it", async () => {
-    const port = await freePort();
-    const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, LOG_LEVEL: "debug" });
-    await group.prints(/Ready on/);
-    const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
     await group.prints(/{"level":"debug","event":"room\.woke","room":"lobby"/);
-    ada.disconnect();
+    expect(group.stdout).toContain(`Ready on ${url}\n`);
+    // Wrangler warns of nothing in wrangler.toml.
+    expect(group.stderr).toBe("");
     await endBy((npm) => npm.signalAll("SIGINT"), group, port);
   });
 
@@ -141,6 +135,21 @@ describe.concurrent("npm start", () => {
     for (const name of ["MESSAGE_RATE", "MAX_PAYLOAD", "ALLOWED_ORIGINS"]) expect(group.stderr).toContain(name);
     // A person reads this: no stack.
     expect(group.stderr).not.toMatch(/^ +at /m);
+  });
+});
+
+describe.concurrent("npm run race", () => {
+  it("serves the typing race over the sources of the repository, prints the Ready line and nothing else; kill -TERM of npm ends it", async () => {
+    const port = await freePort();
+    const url = `http://${HOST}:${port}`;
+    const race = serve("race", { PORT: String(port) });
+    await race.prints(/\n/);
+    expect(await (await fetch(url)).text()).toContain("<title>Typing race</title>");
+    const matched = await fetch(`${url}/api/matchmake`, { method: "POST" });
+    expect(await matched.json()).toEqual({ room: expect.stringMatching(/^[\w-]+$/) });
+    await endBy((npm) => npm.signal("SIGTERM"), race, port);
+    expect(race.stdout).toBe(`Ready on ${url}\n`);
+    expect(race.stderr).toBe("");
   });
 });
 
@@ -169,7 +178,10 @@ describe.concurrent("npm run token", () => {
 it("npm run build and npm run fuzz change no tracked file; fuzz takes one target, and lists them", async () => {
   const status = (): string => execFileSync("git", ["status", "--porcelain"], { cwd: PROJECT_ROOT, encoding: "utf8" });
   const before = status();
-  const [build, fuzz] = [command(["build", "--size"]), command(["fuzz", "file-key", "--seconds", "1", "--seed", "1"])];
+  const [build, fuzz] = [
+    command(["build", "--size"]),
+    command(["fuzz", "file-key", "--seconds", "1", "--seed", "1"]),
+  ];
   for (const group of [build, fuzz]) expect(await group.exit(), group.output).toBe(0);
   expect(fuzz.stdout).toMatch(/^file-key: \d+ executions, .*\n\d+ executions, 0 failures$/m);
   const odd = command(["fuzz", "everything"]);

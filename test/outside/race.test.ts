@@ -1,15 +1,10 @@
 // The typing race of docs/examples as an outsider has it: copied out of the repository, with the tarball alone. Two people play it to the end in real
 // browsers, one with a keyboard, the other on a phone, with a reload and a lost connection in mid-race.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
 import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { consumer, type Consumer } from "./consumer.ts";
-import { freePort, HOST, ProcessGroup } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { WAIT } from "./visitor.ts";
 
@@ -145,21 +140,4 @@ it("compiles, and can be deployed", async () => {
   await somebody.run("typing-race", "tsc");
   await somebody.run("typing-race", "tsc", "-p", "page");
   expect(await somebody.deployed("typing-race")).toContain("--dry-run: exiting now.");
-});
-
-it("npm run race serves it over the sources of the repository", async () => {
-  const port = await freePort();
-  const state = mkdtempSync(path.join(tmpdir(), "parley-race-"));
-  const race = new ProcessGroup({
-    args: [path.join("scripts", "run.mjs"), "race", "--state", state],
-    env: { PORT: String(port) },
-  });
-  await race.prints(/\n/);
-  const url = `http://${HOST}:${port}`;
-  expect(race.stdout).toBe(`Ready on ${url}\n`);
-  expect(await (await fetch(url)).text()).toContain("<title>Typing race</title>");
-  const matched = await fetch(`${url}/api/matchmake`, { method: "POST" });
-  expect(await matched.json()).toEqual({ room: expect.stringMatching(/^[\w-]+$/) });
-  await race.stop();
-  rmSync(state, { recursive: true, force: true });
 });

@@ -1,8 +1,9 @@
-// The lines that the operator's log gets from workerd and Miniflare.
+// The lines that the operator's log gets from workerd and Miniflare, and those that `npm start` shows.
 import { LogLevel } from "miniflare";
 import { expect, it, vi } from "vitest";
 
 import { RuntimeLog, runtimeLine } from "../../../scripts/serve/runtime-log.ts";
+import { wranglerLogLevelFor } from "../../../scripts/serve/wrangler-dev.ts";
 
 const messageOf = (message: string): unknown => JSON.parse(runtimeLine("error", message));
 
@@ -60,4 +61,14 @@ it("gives Miniflare's warnings the same form, on stderr, without colours", () =>
     ["warn", "crashed"],
     ["error", expect.stringMatching(/broken/)],
   ]);
+});
+
+it.each([
+  [undefined, "warn"],
+  ["error", "warn"],
+  ["warn", "warn"],
+  ["info", "info"],
+  ["debug", "info"],
+])("`npm start` has wrangler print no more than the Worker's log has: with LOG_LEVEL=%s from %s on", (asked, level) => {
+  expect(wranglerLogLevelFor(asked)).toBe(level);
 });
