@@ -7,8 +7,10 @@ import { gzipSync } from "node:zlib";
 
 import { build, type BuildOptions, type Plugin } from "esbuild";
 
+import { isBuilt, noteBuilt, PAGE_SOURCES } from "./built-page.ts";
 import { clientTypes } from "./client-types.ts";
 import { emojiData } from "./emoji-data.ts";
+import { digestOf } from "./kept-text.ts";
 import { helpOf, readOptions } from "./options.ts";
 
 const projectRoot = path.join(import.meta.dirname, "..");
@@ -58,7 +60,16 @@ const OPTIONS = {
   outdir: target,
 } satisfies BuildOptions & { write: false };
 
+/** Does nothing where the page is there, made of the same sources. */
 export async function buildClient(): Promise<void> {
+  const sources = digestOf(PAGE_SOURCES);
+  if (isBuilt(sources)) return;
+  await bundleAll();
+  // Somebody may have written a source meanwhile.
+  if (digestOf(PAGE_SOURCES) === sources) noteBuilt(sources);
+}
+
+async function bundleAll(): Promise<void> {
   await mkdir(path.join(target, "assets"), { recursive: true });
   await Promise.all([
     bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)] }),

@@ -1,5 +1,5 @@
 // Texts that take long to make, kept after a line with the digest of what they are made of: most builds follow one of the same sources. Called by
-// client-types.ts and serve/self-hosted.ts.
+// client-types.ts and serve/self-hosted.ts; the digest also by build-client.ts and built-page.ts.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type { V4WorkerOptions } from "miniflare";
 
 import { withCompression } from "../../src/settings/compression-flags.ts";
+import { digestOfPage, PAGE_SOURCES } from "../built-page.ts";
 import { digestOf, keepText, keptText } from "../kept-text.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "../local-variables.ts";
 import { assertPortFree, readPort } from "../port.ts";
@@ -20,19 +21,10 @@ const ENVIRONMENT = "production";
 /** Queues live in this process's memory here, and relayed messages must survive a restart: so rooms call each other directly. */
 const RELAY_DEFAULT = { RELAY: "direct" };
 const KEPT = "deployment.json";
-const PAGE = "dist/client";
-/** All that the Worker and its page are made of: packages by their versions. */
-export const SOURCES = {
-  folders: ["client", "durable", "src", "scripts/serve", "scripts/package"],
-  files: [
-    "scripts/build-client.ts",
-    "scripts/client-types.ts",
-    "scripts/emoji-data.ts",
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-    "wrangler.toml",
-  ],
+/** All that the Worker and its page are made of. */
+const SOURCES = {
+  folders: ["durable", "scripts/serve", ...PAGE_SOURCES.folders],
+  files: ["wrangler.toml", ...PAGE_SOURCES.files],
 };
 /**
  * What workerd takes for public besides: this host and networks of tests (RFC 6890), addresses of IPv4 in those of IPv6, which a gateway may
@@ -96,15 +88,6 @@ async function keptBuild(): Promise<Built> {
   const page = digestOfPage();
   if (page !== undefined) keepText(KEPT, digest, JSON.stringify({ page, built } satisfies Kept));
   return built;
-}
-
-/** Another build may have left the page of other sources, or removes files just now. */
-function digestOfPage(): string | undefined {
-  try {
-    return digestOf({ folders: [PAGE] });
-  } catch {
-    return undefined;
-  }
 }
 
 /** In a process of its own: wrangler and esbuild would stay in this one's memory. */

@@ -1,5 +1,5 @@
 // The built client as applications get it: its size, and its behaviour in Node against a real server.
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/core/api.ts";
-import { buildClient, measureClient, measureFirstLoad } from "../../scripts/build-client.ts";
+import { measureClient, measureFirstLoad } from "../../scripts/build-client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { BUILT, builtClient } from "./built-client.ts";
 import { startServer, type TestServer } from "./servers.ts";
@@ -80,20 +80,6 @@ describe("dist/client", () => {
       const { length } = gzipSync(await readFile(path.join(BUILT, "assets", part)));
       expect(length, part).toBeLessThan(part.startsWith("emoji-data") ? EMOJI_MAX_BYTES : PART_MAX_BYTES);
     }
-  });
-
-  // Every server that is started builds, and others serve the same files meanwhile.
-  it("a build without changes writes no file", async () => {
-    const stamps = async (): Promise<unknown[]> =>
-      Promise.all(
-        (await readdir(BUILT, { recursive: true })).toSorted().map(async (name) => {
-          const { ino, mtimeNs } = await stat(path.join(BUILT, name), { bigint: true });
-          return [name, ino, mtimeNs];
-        }),
-      );
-    const before = await stamps();
-    await buildClient();
-    expect(await stamps()).toEqual(before);
   });
 });
 
