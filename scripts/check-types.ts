@@ -8,7 +8,7 @@ import { emitLibrary, LIBRARY } from "./package/emit.ts";
 
 const hadLibrary = existsSync(LIBRARY);
 try {
-  await emitLibrary({ noCheck: true });
+  await emitLibrary();
 } catch (error) {
   // A source that cannot even be read.
   console.error(error instanceof Error ? error.message : error);

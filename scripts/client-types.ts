@@ -48,7 +48,7 @@ async function emitTo(folder: string): Promise<void> {
   const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
   const project = path.join(PROJECT_ROOT, "client", "entries", "tsconfig.emit.json");
   const state = path.join(folder, ".tsbuildinfo");
-  // `npm run check` and the build of the package report wrong types. `npm start` builds a page with some.
+  // `npm run check` reports wrong types. `npm start` builds a page with some.
   const args = ["-p", project, "--outDir", folder, "--tsBuildInfoFile", state, "--noEmitOnError", "false", "--noCheck"];
   await promisify(execFile)(tsc, args).catch(() => undefined);
 }
