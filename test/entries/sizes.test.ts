@@ -110,6 +110,13 @@ describe("the client", () => {
     expect(size).toBeLessThanOrEqual(bytesMax);
     expect(packages).not.toContain("zod");
   });
+
+  it("takes 40 kB at most in a page that connects to a room", async () => {
+    const { size } = await bundleOf(
+      'import { connectRoom } from "parley-rooms/client"; connectRoom("https://chat.example", "lounge");',
+    );
+    expect(size).toBeLessThanOrEqual(40_000);
+  });
 });
 
 describe("features", () => {

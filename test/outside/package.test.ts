@@ -1,14 +1,10 @@
 // The package as a user installs it: from the tarball and the registry alone, in a folder of its own.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { gzipSync } from "node:zlib";
 
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { consumer, type Consumer } from "./consumer.ts";
-
-/** Compressed: the client of a room as a page loads it, socket.io-client with it. */
-const PAGE_BYTES_MAX = 40_000;
 
 /** Declarations with an `any`, each of which says why in its source. */
 const WITH_ANY = [
@@ -129,16 +125,5 @@ describe.concurrent("the samples of the documents", () => {
     const output = await somebody.deployed(project);
     expect(output).toContain("--dry-run: exiting now.");
     expect(output).not.toMatch(/warning/i);
-  });
-});
-
-describe("a page", () => {
-  it("is built by Vite, with the client in it", async () => {
-    await somebody.run("web", "tsc", "-p", ".", ...ONE_CHECKER);
-    await somebody.run("web", "vite", "build", "--logLevel", "warn");
-    const assets = path.join(somebody.folder, "web", "dist", "assets");
-    const scripts = readdirSync(assets).filter((name) => name.endsWith(".js"));
-    const size = scripts.reduce((sum, name) => sum + gzipSync(readFileSync(path.join(assets, name))).length, 0);
-    expect(size).toBeLessThan(PAGE_BYTES_MAX);
   });
 });
