@@ -22,8 +22,9 @@ export const textIn = (folder: string, name: string): string => readFileSync(pat
 
 /** Gives a folder packages of this repository, as npm would have installed them. */
 export function linkPackages(folder: string, names: readonly string[]): void {
-  const modules = path.join(folder, "node_modules");
-  mkdirSync(modules);
-  for (const name of names)
-    symlinkSync(name === "parley-rooms" ? ROOT : path.join(ROOT, "node_modules", name), path.join(modules, name));
+  for (const name of names) {
+    const link = path.join(folder, "node_modules", name);
+    mkdirSync(path.dirname(link), { recursive: true });
+    symlinkSync(name === "parley-rooms" ? ROOT : path.join(ROOT, "node_modules", name), link);
+  }
 }

@@ -1,9 +1,12 @@
 // `npx parley-rooms doctor`: its findings in a project, one fault at a time, and in one with the lines of `npm create parley`. And the token of a
 // project, which its Wrangler reads, too: that takes seconds to load, once for all of these.
+import path from "node:path";
+
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { token } from "../../../scripts/command/token.ts";
 import { EXTRAS, type Wish } from "../../../scripts/create-parley/lines.ts";
+import { makeProject } from "../../../scripts/create-parley/new-project.ts";
 import { examine } from "../../../scripts/doctor/command.ts";
 import { readFacts } from "../../../scripts/doctor/facts.ts";
 import { checkRuntime } from "../../../scripts/doctor/runtime.ts";
@@ -322,6 +325,17 @@ it.each<[string, Partial<Wish>]>([
   const { codes } = await examined({ toml, ...(environment && { environment }) });
   expect(codes.filter((code) => !code.startsWith("note "))).toEqual([]);
 });
+
+it.each(["chat", "socketio", "engine"] as const)(
+  "warns of nothing in a project that `npm create parley` makes: %s",
+  async (template) => {
+    const folder = path.join(folderOf({}), "mine");
+    makeProject({ folder, template, name: "mine" });
+    linkPackages(folder, ["wrangler", "parley-rooms", "@cloudflare/vitest-plugin"]);
+    const findings = await examine(folder, undefined);
+    expect(findings.filter(({ level }) => level !== "note")).toEqual([]);
+  },
+);
 
 it("`npx parley-rooms token` signs as the Worker of the folder wants it", async () => {
   const folder = folderOf({
