@@ -1,4 +1,4 @@
-// The arguments of `npm create parley`. Called by main.ts.
+// The arguments of `npm create parley`. Called by command.ts.
 import { parseArgs } from "node:util";
 
 import { EXTRAS, type Extra } from "./lines.ts";

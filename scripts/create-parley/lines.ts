@@ -1,5 +1,5 @@
 // The lines that add the chat, or a Socket.IO application, to a Worker that is there already. Nothing of the Worker is written.
-// Called by main.ts, which prints them.
+// Called by command.ts, which prints them.
 import { stringify } from "smol-toml";
 
 import {

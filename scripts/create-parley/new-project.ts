@@ -1,4 +1,4 @@
-// Makes a project of a template: copies it, fills in names, and adds a secret for this machine. Called by main.ts.
+// Makes a project of a template: copies it, fills in names, and adds a secret for this machine. Called by command.ts.
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Asks for missing arguments. Called by main.ts, only at a terminal.
+// Asks for missing arguments. Called by command.ts, only at a terminal.
 import { cancel, isCancel, multiselect, select, text } from "@clack/prompts";
 
 import { checkedName, FORMS, KINDS, nameFrom, type Form, type Kind } from "./arguments.ts";

@@ -2,22 +2,25 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { HELP, readArguments } from "../../../scripts/create-parley/arguments.ts";
+import { create } from "../../../scripts/create-parley/command.ts";
 import { makeProject, remoteOf, repositoryOf, type NewProject } from "../../../scripts/create-parley/new-project.ts";
 import { folderOf, ROOT, textIn } from "../worker-folder.ts";
 
 const MAIN = path.join(ROOT, "scripts/create-parley/main.ts");
 
-/** Runs the command without a terminal. */
-function run(folder: string, ...args: string[]): { status: number | null; out: string; error: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
-    cwd: folder,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  return { status, out: stdout, error: stderr };
+/** Runs the command in a folder. @returns what it prints */
+async function run(folder: string, ...args: string[]): Promise<string> {
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const here = vi.spyOn(process, "cwd").mockReturnValue(folder);
+  try {
+    await create(args);
+    return written.mock.calls.join("");
+  } finally {
+    for (const spy of [written, here]) spy.mockRestore();
+  }
 }
 
 /** Makes a project in a new folder. @returns that folder */
@@ -28,8 +31,8 @@ function made(more: Partial<NewProject> = {}): string {
 }
 
 describe("arguments", () => {
-  it("--help lists them", () => {
-    expect(run(folderOf({}), "--help")).toMatchObject({ status: 0, out: HELP });
+  it("--help lists them", async () => {
+    expect(await run(folderOf({}), "--help")).toBe(HELP);
     for (const option of [
       "--template",
       "--server",
@@ -43,9 +46,9 @@ describe("arguments", () => {
       expect(HELP).toContain(option);
   });
 
-  it("--version is that of parley-rooms", () => {
+  it("--version is that of parley-rooms", async () => {
     const { version } = JSON.parse(textIn(ROOT, "package.json")) as { version: string };
-    expect(run(folderOf({}), "--version").out.trim()).toBe(version);
+    expect(await run(folderOf({}), "--version")).toBe(`${version}\n`);
   });
 
   it.each([
@@ -67,20 +70,24 @@ describe("arguments", () => {
 
   it("without a terminal nothing can be asked: an error without a stack, and nothing written", () => {
     const folder = folderOf({});
-    const { status, error } = run(folder, "--template", "chat");
-    expect(error).toMatch(/no terminal to ask at/);
-    expect(error).not.toContain("    at ");
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    const command = [MAIN, "--template", "chat"];
+    const { status, stderr } = spawnSync(process.execPath, command, {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: [...stdio],
+    });
+    expect(stderr).toMatch(/no terminal to ask at/);
+    expect(stderr).not.toContain("    at ");
     expect(status).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
 describe("a new project", () => {
-  it("has the name of its folder, which may have blanks, and a secret of its own", () => {
+  it("has the name of its folder, which may have blanks, and a secret of its own", async () => {
     const folder = folderOf({});
-    const { status, out } = run(folder, "My Chat 2", "--template", "chat");
-    expect(status).toBe(0);
-    expect(out).toContain('cd "My Chat 2"');
+    expect(await run(folder, "My Chat 2", "--template", "chat")).toContain('cd "My Chat 2"');
     const project = path.join(folder, "My Chat 2");
     expect(textIn(project, "wrangler.jsonc")).toContain('"name": "my-chat-2"');
     expect(JSON.parse(textIn(project, "package.json"))).toMatchObject({ name: "my-chat-2" });
@@ -94,16 +101,16 @@ describe("a new project", () => {
     expect(texts.filter((name) => textIn(project, name).includes("parley-chat-template"))).toEqual([]);
   });
 
-  it("goes into the folder that it is run in with `.`, also after git init", () => {
+  it("goes into the folder that it is run in with `.`, also after git init", async () => {
     const folder = folderOf({});
     execFileSync("git", ["init", "-q"], { cwd: folder });
-    expect(run(folder, ".", "--template", "chat", "--name", "forum").status).toBe(0);
+    await run(folder, ".", "--template", "chat", "--name", "forum");
     expect(JSON.parse(textIn(folder, "package.json"))).toMatchObject({ name: "forum" });
   });
 
-  it("is a chat with --yes", () => {
+  it("is a chat with --yes", async () => {
     const folder = folderOf({});
-    expect(run(folder, "--yes").status).toBe(0);
+    await run(folder, "--yes");
     expect(existsSync(path.join(folder, "my-chat", "src", "chat-room.ts"))).toBe(true);
   });
 
@@ -155,10 +162,9 @@ describe("in the folder of a Worker", () => {
       '"name": "APP"',
       "this.serve(Server, {}, register)",
     ],
-  ])("it prints the lines for %s, and changes nothing", (_case, configuration, args, binding, code) => {
+  ])("it prints the lines for %s, and changes nothing", async (_case, configuration, args, binding, code) => {
     const worker = folderOf({ [configuration]: "", "index.ts": "export default {};\n" });
-    const { status, out } = run(worker, ...args, "--yes");
-    expect(status).toBe(0);
+    const out = await run(worker, ...args, "--yes");
     expect(out).toContain(`Nothing was changed. Add to ${configuration}`);
     expect(out).toContain(binding);
     expect(out).toContain(code);
@@ -172,8 +178,8 @@ describe("in the folder of a Worker", () => {
     ["exports", "a database", "wrangler.json", '{ "d1_databases": [{ "migrations_dir": "sql" }] }'],
     ["migrations", "migrations", "wrangler.toml", '[[ migrations ]]\ntag = "v1"\n'],
     ["migrations", "migrations in JSON", "wrangler.jsonc", '{ "name": "mine", "migrations": [{ "tag": "v1" }] }'],
-  ])("it names the classes in %s if the configuration has %s", (list, _has, configuration, text) => {
-    const { out } = run(folderOf({ [configuration]: text }), "--yes");
+  ])("it names the classes in %s if the configuration has %s", async (list, _has, configuration, text) => {
+    const out = await run(folderOf({ [configuration]: text }), "--yes");
     const other = list === "exports" ? "migrations" : "exports";
     expect(out).toMatch(new RegExp(`^(\\[+|  ")${list}\\b`, "m"));
     expect(out).not.toMatch(new RegExp(`^(\\[+|  ")${other}\\b`, "m"));
