@@ -203,7 +203,7 @@ it("a build of the same sources writes no file of the page; npm run build and np
   rmSync(NOTE, { force: true });
   const [build, fuzz] = [
     command(["build", "--size"]),
-    command(["fuzz", "file-key", "--seconds", "1", "--seed", "1"]),
+    command(["fuzz", "file-key", "--seconds", "0.1", "--seed", "1"]),
   ];
   for (const group of [build, fuzz]) expect(await group.exit(), group.output).toBe(0);
   expect(fuzz.stdout).toMatch(/^file-key: \d+ executions, .*\n\d+ executions, 0 failures$/m);
