@@ -1,9 +1,9 @@
 // A folder with the installed package, and nothing else of this repository but the samples of the documents: made once in a run of
 // the tests. Called by tests of the package and of the samples.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { serveBundle } from "./bundle-server.ts";
+import { CONFIGURATIONS, keepOptions, serveBundle } from "./bundle-server.ts";
 import { linkPackages } from "./installation.ts";
 import { once } from "./once.ts";
 import { execute } from "./packages.ts";
@@ -31,7 +31,8 @@ export interface Consumer {
 /** The projects are those of docs/examples, by their names there, and those of the folder consumer here. */
 export async function consumer(): Promise<Consumer> {
   const { parley: tarball } = await packPackages();
-  const folder = await once("consumer", make);
+  const folder = await copyProjects();
+  await once("consumer", () => install(folder));
   const programOf = (name: string): string => path.join(folder, "node_modules", ".bin", name);
   const bundleOf = (project: string): Promise<string> =>
     once(`${project}.bundle`, async (made) => {
@@ -48,12 +49,22 @@ export async function consumer(): Promise<Consumer> {
   };
 }
 
-async function make(folder: string): Promise<void> {
-  cpSync(path.join(import.meta.dirname, "consumer"), folder, { recursive: true });
-  cpSync(path.join(PROJECT_ROOT, "docs", "examples"), folder, {
-    recursive: true,
-    filter: (file) => path.basename(file) !== "tsconfig.json" || file.includes(WHOLE_PROJECT),
+/** Makes the folder without its packages, with the options of the Workers in it and of engine-worker.ts: so one process loads Wrangler for all. */
+export const copyProjects = (): Promise<string> =>
+  once("projects", async (folder) => {
+    cpSync(path.join(import.meta.dirname, "consumer"), folder, { recursive: true });
+    cpSync(path.join(PROJECT_ROOT, "docs", "examples"), folder, {
+      recursive: true,
+      filter: (file) => path.basename(file) !== "tsconfig.json" || file.includes(WHOLE_PROJECT),
+    });
+    const projects = readdirSync(folder).map((name) => path.join(folder, name));
+    for (const project of projects.filter(isWorker)) await keepOptions(project);
+    await keepOptions(path.join(import.meta.dirname, "engine"), path.join(folder, "engine"));
   });
+
+const isWorker = (project: string): boolean => CONFIGURATIONS.some((name) => existsSync(path.join(project, name)));
+
+async function install(folder: string): Promise<void> {
   await linkPackages(folder);
   await linkPackages(path.join(folder, path.basename(WHOLE_PROJECT)));
 }

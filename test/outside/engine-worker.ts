@@ -2,9 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import type { V4WorkerOptions } from "miniflare";
-import { unstable_getMiniflareWorkerOptions } from "wrangler";
-
+import { optionsOf } from "./bundle-server.ts";
+import { copyProjects } from "./consumer.ts";
 import { once } from "./once.ts";
 import { execute } from "./packages.ts";
 import { PROJECT_ROOT } from "./servers.ts";
@@ -29,8 +28,7 @@ async function bundle(folder: string, isSmall: boolean): Promise<void> {
   const wrangler = path.join(PROJECT_ROOT, "node_modules", ".bin", "wrangler");
   const aliases = isSmall ? NOT_NEEDED.flatMap((name) => ["--alias", `${name}:${NONE}`]) : [];
   await execute([wrangler, "deploy", "--dry-run", "--outdir", folder, ...aliases], { cwd: PROJECT });
-  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(path.join(PROJECT, "wrangler.toml"))
-    .workerOptions as V4WorkerOptions & { modulesRules?: unknown };
+  const options = await optionsOf(path.join(await copyProjects(), path.basename(PROJECT)));
   const script = readFileSync(path.join(folder, "worker.js"), "utf8");
   const deployment = { ...options, name: "stock", modules: true, script, entrypoint: "default" };
   writeFileSync(path.join(folder, DEPLOYMENT), JSON.stringify(deployment));
