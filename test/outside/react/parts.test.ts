@@ -49,7 +49,9 @@ class Window extends WatchedPage {
   }
 
   async reads(part: string, text: string): Promise<void> {
-    await becomes(() => this.page.locator(`#${part}`).textContent(), text);
+    const read = (): Promise<string | null> => this.page.locator(`#${part}`).textContent();
+    // The list of rooms takes half a minute to change.
+    await becomes(read, text, part.startsWith("list") ? 500 : undefined);
   }
 
   /** The parts that render while something happens. */

@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { expect, vi } from "vitest";
 
-const WAIT = { interval: 50 };
+const INTERVAL_MS = 50;
 
 interface Line {
   isOpen: boolean;
@@ -37,5 +37,5 @@ export class WatchedPage {
   }
 }
 
-export const becomes = (get: () => unknown, expected: unknown): Promise<void> =>
-  vi.waitFor(async () => expect(await get()).toEqual(expected), WAIT);
+export const becomes = (get: () => unknown, expected: unknown, interval = INTERVAL_MS): Promise<void> =>
+  vi.waitFor(async () => expect(await get()).toEqual(expected), { interval });
