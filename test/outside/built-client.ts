@@ -1,4 +1,5 @@
-// The built client, as applications get it, in Node. Called by the tests of the client's module, of files, of direct messages and of big rooms.
+// The built client, as applications get it, in Node. Called by the tests of the client's module, of files, of direct messages and of big rooms; its
+// folder also by npm-commands.test.ts.
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
