@@ -16,7 +16,6 @@ const post = (room: string, content = "hello") => callApi("POST", `/api/rooms/${
 afterEach(() => vi.restoreAllMocks());
 
 describe("GET /api/rooms/:room/stats", () => {
-  // The first test of this file: rows of all objects are counted, and no other room has anything to do yet.
   it("counts exactly the rows that the room writes", async () => {
     const room = freshRoom();
     await post(room);
@@ -88,8 +87,8 @@ describe("GET /api/rooms/:room/stats", () => {
 describe("GET /api/stats", () => {
   it("sorts rooms by the use that is asked for, of those that the token opens", async () => {
     const counts = {
-      "a-1": { posted: 1, "rows:room": 50, awake_ms: 10 },
-      "a-2": { posted: 9, "rows:room": 2, awake_ms: 9000 },
+      "used-1": { posted: 1, "rows:room": 50, awake_ms: 10 },
+      "used-2": { posted: 9, "rows:room": 2, awake_ms: 9000 },
     };
     const door = env.LOBBY.getByName(lobbyOf("any", 1));
     for (const [room, counted] of Object.entries(counts)) {
@@ -101,17 +100,17 @@ describe("GET /api/stats", () => {
       });
     }
     const names = async (query: string): Promise<string[]> => {
-      const { body } = await callApi("GET", `/api/stats?${query}`, { as: { role: "moderator", rooms: ["a-*"] } });
+      const { body } = await callApi("GET", `/api/stats?${query}`, { as: { role: "moderator", rooms: ["used-*"] } });
       return body.rooms.map(({ room }: { room: string }) => room);
     };
-    expect(await names("sort=rows")).toEqual(["a-1", "a-2"]);
-    expect(await names("sort=awake")).toEqual(["a-2", "a-1"]);
-    expect(await names("")).toEqual(["a-2", "a-1"]);
-    expect(await names("sort=cost&limit=1")).toEqual(["a-1"]);
-    const { body } = await callApi("GET", "/api/stats?sort=rows", { as: { rooms: ["a-1"] } });
+    expect(await names("sort=rows")).toEqual(["used-1", "used-2"]);
+    expect(await names("sort=awake")).toEqual(["used-2", "used-1"]);
+    expect(await names("")).toEqual(["used-2", "used-1"]);
+    expect(await names("sort=cost&limit=1")).toEqual(["used-1"]);
+    const { body } = await callApi("GET", "/api/stats?sort=rows", { as: { rooms: ["used-1"] } });
     expect(body.rooms).toHaveLength(1);
     expect(body.rooms[0]).toMatchObject({
-      room: "a-1",
+      room: "used-1",
       members: 0,
       use: { rows: 50, awakeSeconds: 0.01 },
       monthlyCost: null,
