@@ -185,7 +185,9 @@ export default defineConfig({
         test: {
           name: "socketio-object",
           deps,
-          maxWorkers,
+          // A second worker would load all modules again. A group of its own, as for core.
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
           include: ["test/durable/socketio/**/*.test.ts"],
           isolate: false,
           testTimeout,
@@ -202,7 +204,7 @@ export default defineConfig({
         test: {
           name: "mounted-object",
           deps,
-          // Three files: two further workers would load all modules for one file each. A group of its own as for core.
+          // As above.
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
           include: ["test/durable/mounted/**/*.test.ts"],
