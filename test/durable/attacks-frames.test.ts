@@ -28,8 +28,28 @@ const isCarriedSpecially = (frame: string | Uint8Array): boolean =>
   frame.length > 10_000 ||
   /[^\x20-\x7e]/.test(frame.replaceAll(SEPARATOR, ""));
 
+/** Frames and bodies that are carried as one of those that are sent. */
+const TWINS = new Set([
+  "an HTTP request",
+  "JSON with a raw line feed",
+  "a multipart body",
+  "base64 with a line feed",
+  "an event in a namespace of 60,000 characters",
+  "bytes in a namespace not joined",
+  "a placeholder out of range",
+  "a placeholder below zero",
+  "a placeholder that is text",
+  "a placeholder named __proto__",
+  "a binary ack without an id",
+  "a megabyte of brackets",
+  "10,000 acks that nobody asked for",
+  "2,000 CONNECTs",
+  "2,000 CONNECTs to namespaces that do not exist",
+  "a close and 1,000 events behind it",
+]);
+
 describe("frames", () => {
-  const carried = HOSTILE_FRAMES.filter(({ frames }) => frames.some(isCarriedSpecially));
+  const carried = HOSTILE_FRAMES.filter(({ name, frames }) => !TWINS.has(name) && frames.some(isCarriedSpecially));
 
   it.each(carried)("$name", async ({ frames, closes, isExtended }) => {
     const mallory = await attacker(isExtended && { ext: "1" });
@@ -43,7 +63,9 @@ describe("frames", () => {
 });
 
 describe("long-polling bodies: EIO-8", () => {
-  const carried = HOSTILE_BODIES.filter(({ body, status }) => status === 413 || isCarriedSpecially(body));
+  const carried = HOSTILE_BODIES.filter(
+    ({ name, body, status }) => !TWINS.has(name) && (status === 413 || isCarriedSpecially(body)),
+  );
 
   it.each([...carried, HOSTILE_BODIES.find(({ name }) => name === "a letter")!])("$name", async ({ body, status }) => {
     const mallory = await Poller.join(attacked.room, `mallory-${++attackers}`);
