@@ -6,8 +6,7 @@ export interface HostileToken {
   readonly name: string;
   readonly token: string;
   readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "FORBIDDEN_ROOM";
-  /** Tried where public keys are believed, too. */
-  readonly isAboutKeys?: true;
+  readonly kind: "malformed" | "unsigned" | "of another key" | "with wrong claims" | "expired" | "for other rooms";
 }
 
 export interface TokenKeys {
@@ -34,14 +33,18 @@ const unsigned = (header: unknown, payload: unknown = claims(), signature = ""):
   `${json(header)}.${json(payload)}.${signature}`;
 
 export async function hostileTokens({ secret, publicKey }: TokenKeys): Promise<HostileToken[]> {
-  const list = (cases: Readonly<Record<string, string>>, code: HostileToken["code"] = "UNAUTHORIZED"): HostileToken[] =>
-    Object.entries(cases).map(([name, token]) => ({ name, token, code }));
+  const list = (
+    kind: HostileToken["kind"],
+    cases: Readonly<Record<string, string>>,
+    code: HostileToken["code"] = "UNAUTHORIZED",
+  ): HostileToken[] => Object.entries(cases).map(([name, token]) => ({ name, token, code, kind }));
   return [
-    ...list(malformed()),
-    ...list(await unsignedOnes(secret)),
-    ...list(await ofOtherKeys(secret, publicKey)).map((token) => ({ ...token, isAboutKeys: true as const })),
-    ...list(await wrongClaims(secret)),
+    ...list("malformed", malformed()),
+    ...list("unsigned", await unsignedOnes(secret)),
+    ...list("of another key", await ofOtherKeys(secret, publicKey)),
+    ...list("with wrong claims", await wrongClaims(secret)),
     ...list(
+      "expired",
       {
         "expired an hour ago": await signed(secret, claims({ exp: now() - HOUR_SECONDS })),
         "expired in 1970": await signed(secret, claims({ exp: 0 })),
@@ -51,6 +54,7 @@ export async function hostileTokens({ secret, publicKey }: TokenKeys): Promise<H
       "TOKEN_EXPIRED",
     ),
     ...list(
+      "for other rooms",
       {
         "of no room": await signed(secret, claims({ rooms: [] })),
         "of a room whose name begins the same": await signed(secret, claims({ rooms: ["room-attacked-2"] })),

@@ -95,7 +95,9 @@ it("hostile tokens: none passes", async () => {
   // A good token for another room is refused by the Worker and the room.
   const hostile = (await hostileTokens({ secret: SECRET, publicKey })).filter(({ code }) => code !== "FORBIDDEN_ROOM");
   for (const { name, token, code } of [...hostile, { name: "none", token: "", code: "UNAUTHORIZED" }]) {
-    expect(await bySecret.verify(token), name).toMatchObject({ ok: false, code });
+    const verdict = await bySecret.verify(token);
+    expect(verdict, name).toMatchObject({ ok: false, code });
+    if (token.length > 9) expect(JSON.stringify(verdict), name).not.toContain(token.slice(-20));
     expect(await byKey.verify(token), name).toEqual(UNAUTHORIZED);
   }
 });
