@@ -19,7 +19,7 @@ async function enter(room: string, answersPings: boolean): Promise<RawClient> {
 
 it.each([
   ["in steps", Array.from({ length: 12 }, () => 10_000)],
-  ["back and ahead", [-600_000, 1_200_000]],
+  ["back and ahead", [-60_000, 180_000]],
 ])("a client that answers pings stays, another one goes: %s", async (way, steps) => {
   const room = `clock-${way.replaceAll(" ", "-")}`;
   const sketch = env.SKETCH.getByName(room);
@@ -28,9 +28,9 @@ it.each([
   expect(await silent.closes()).toMatchObject({ reason: "ping timeout" });
   expect(ada.closed).toBeUndefined();
   await evict(sketch);
-  await clock.advance(600_000, sketch);
+  await clock.advance(150_000, sketch);
   expect(await ada.ask("whoami")).toBeDefined();
-  expect(ada.pings).toBeGreaterThan(20);
+  expect(ada.pings).toBeGreaterThan(5);
 });
 
 it("an interval runs once in each period, through the sleep of its object", async () => {
