@@ -14,7 +14,8 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { callApi, deadLettersTo } from "./api-caller.ts";
 import { TestClock } from "../kit/testing.ts";
-import { freshRoom, stubOf, useSettings, withSettings } from "./rooms.ts";
+import { fill } from "./recovery-story.ts";
+import { freshRoom, Sleeper, stubOf, useSettings, withSettings } from "./rooms.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 
@@ -111,7 +112,7 @@ it("is stored once, though all answers of the room were lost and its dead letter
 it("is stored where it was not before, behind any number of messages", async () => {
   const room = freshRoom();
   const part = partTo(room);
-  await say(room, LOOK_MESSAGES_PER_TURN + 10);
+  await fill({ room, sleeper: new Sleeper(room) }, LOOK_MESSAGES_PER_TURN + 10);
   await clock.advance(HOUR_MS);
   for (let i = 0; i < 2; i++) {
     expect(await bring(part)).toBe(1);

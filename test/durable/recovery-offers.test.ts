@@ -33,15 +33,10 @@ async function hearAll(room: string, options: UpgradeOptions): Promise<unknown[]
 describe("is offered to clients that support it: REC-1, REC-2", () => {
   const clients: Array<[client: string, isOffered: boolean, options: Pick<UpgradeOptions, "query" | "headers">]> = [
     ["a browser", true, { headers: { "User-Agent": BROWSER } }],
-    ["Node's own WebSocket", true, { headers: { "User-Agent": "node" } }],
-    ["Bun", true, { headers: { "User-Agent": "Bun/1.3" } }],
-    ["Python", false, { headers: { "User-Agent": "Python/3.12 aiohttp/3.11" } }],
-    ["Java", false, { headers: { "User-Agent": "okhttp/4.12.0" } }],
-    ["nobody in particular", false, {}],
     ["a browser with recovery=off", false, { headers: { "User-Agent": BROWSER }, query: { recovery: "off" } }],
-    ["Python with recovery=on", true, { headers: { "User-Agent": "Python/3.12 aiohttp/3.11" }, ...RECOVERING }],
   ];
 
+  // test/socketio/recovery/recovery-clients.test.ts has more of them.
   it.each(clients)("%s: %s", async (_client, isOffered, options) => {
     const room = freshRoom();
     const ada = await join(room, "ada", options);

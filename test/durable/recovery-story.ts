@@ -119,7 +119,11 @@ export const drop: Step = async ({ ada }) => {
 const FILL_MESSAGES = 50;
 
 /** So many more messages, as an instance finds them that wakes up. */
-export async function fill({ room, sleeper }: Story, count: number, content = "missed"): Promise<void> {
+export async function fill(
+  { room, sleeper }: Pick<Story, "room" | "sleeper">,
+  count: number,
+  content = "missed",
+): Promise<void> {
   await runInDurableObject(stubOf(room), (_instance, { storage }) => {
     const log = openLog(storage, room);
     const sent = { room, sender: "ben", name: "ben", timestamp: Date.now(), id: "", content };

@@ -237,6 +237,16 @@ describe("a media type", () => {
 });
 
 describe("a file's name", () => {
+  it.each([
+    ["../../etc/passwd", "passwd"],
+    ["C:\\Users\\ada\\me.png", "me.png"],
+    ["..", "file"],
+    ["a\u0000b\r\nSet-Cookie: x.png", "abSet-Cookie: x.png"],
+    ["photo\u202Egnp.exe", "photognp.exe"],
+    ["x".repeat(300), "x".repeat(200)],
+    ['"; filename="evil.html', '"; filename="evil.html'],
+  ])("%j becomes %j", (given, name) => expect(fileNameOf(given)).toBe(name));
+
   it("made of any text fits in a header, and does not change when made again", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (given) => {

@@ -80,22 +80,22 @@ describe("draining rooms: API-10", () => {
   });
 
   it("without rooms drains all rooms that the token opens: LOB-1", async () => {
-    const names = Array.from({ length: 30 }, (_, i) => `all-${String(i).padStart(2, "0")}`);
+    const names = Array.from({ length: 12 }, (_, i) => `all-${String(i).padStart(2, "0")}`);
     const clients = await Promise.all(names.map((name) => join(name, "ada")));
     await callApi("POST", `/api/rooms/all-empty/messages`, { body: { content: "nobody here" } });
     await vi.waitFor(async () => {
       const { body } = await callApi("GET", "/api/rooms?prefix=all-&limit=100");
-      expect(body.rooms).toHaveLength(31);
+      expect(body.rooms).toHaveLength(names.length + 1);
     });
     // LOB-2: a room that empties sooner is listed a moment longer.
     await scheduler.wait(REPORT_WINDOW_EMPTY_MS);
     const own = await drain({ reconnectWithinMs: 0 }, ["all-0*"]);
     const ten = names.slice(0, 10).map((room) => ({ room, connections: 1 }));
     expect(own).toMatchObject({ status: 200, body: { ok: true, rooms: ten } });
-    const rest = await drain({ reconnectWithinMs: 0, after: "all-19" }, ["all-*"]);
-    expect(rest.body).toEqual({ ok: true, rooms: names.slice(20).map((room) => ({ room, connections: 1 })) });
+    const rest = await drain({ reconnectWithinMs: 0, after: "all-10" }, ["all-*"]);
+    expect(rest.body).toEqual({ ok: true, rooms: names.slice(11).map((room) => ({ room, connections: 1 })) });
     const { body } = await drain({ reconnectWithinMs: 0 }, ["all-*"]);
-    expect(body).toEqual({ ok: true, rooms: names.slice(10, 20).map((room) => ({ room, connections: 1 })) });
+    expect(body).toEqual({ ok: true, rooms: names.slice(10, 11).map((room) => ({ room, connections: 1 })) });
     for (const client of clients) expect(await client.closes()).toMatchObject({ code: 1012 });
     expect(await drain({ reconnectWithinMs: 0 }, ["all-*"])).toMatchObject({ body: { ok: true, rooms: [] } });
   });
