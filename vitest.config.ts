@@ -5,6 +5,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+import { oneModule } from "./test/host/one-module.ts";
 import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 
 /** Tests of objects wait more than they work. Each further worker loads all modules again. */
@@ -23,27 +24,11 @@ const testTimeout = HANG_MS;
 const hookTimeout = HANG_MS;
 const setupFiles = ["test/host/patience.setup.ts"];
 const expect = { poll: { timeout: PATIENCE_MS } };
-/** Whatever imports the package by its name gets its sources, as in wrangler.toml. */
-const own = { ssr: { resolve: { conditions: ["parley-source", "workerd", "worker", "module", "browser"] } } };
-/** Bundled once, in place of some 150 modules that workerd would fetch one by one. */
-const deps = {
-  optimizer: {
-    ssr: {
-      enabled: true,
-      include: [
-        "zod/mini",
-        "zod/v4/locales/en.js",
-        "hono",
-        "hono/cors",
-        "jose",
-        "jose/base64url",
-        "jose/errors",
-        "itty-router",
-        "socket.io-parser",
-      ],
-    },
-  },
-};
+/** Tests of objects: of the deployment, of applications without a chat, of a Worker that has chats in it. */
+const OBJECTS = ["test/{durable,worker}/*.test.ts"];
+const SOCKETIO = ["test/durable/socketio/*.test.ts"];
+const MOUNTED = ["test/durable/mounted/*.test.ts"];
+const SETTINGS_AGAIN = ["test/durable/settings-again.setup.ts"];
 
 /**
  * The file that counts the rows of all rooms: it starts a workerd of its own. All others share one per worker of vitest, because to start one and
@@ -155,40 +140,34 @@ export default defineConfig({
         },
       },
       {
-        ...own,
-        plugins: [chatObjects()],
+        plugins: [oneModule("src/index.ts", ...setupFiles, ...SETTINGS_AGAIN, ...OBJECTS), chatObjects()],
         test: {
           name: "object",
-          deps,
           maxWorkers,
-          include: ["test/{durable,worker}/**/*.test.ts"],
-          exclude: ["test/durable/{mounted,socketio}/**", ...ALONE],
+          include: OBJECTS,
+          exclude: ALONE,
           isolate: false,
           testTimeout,
           hookTimeout,
-          setupFiles: [...setupFiles, "test/durable/settings-again.setup.ts"],
+          setupFiles: [...setupFiles, ...SETTINGS_AGAIN],
           expect,
         },
       },
       {
-        ...own,
-        plugins: [chatObjects()],
-        test: { name: "object-alone", deps, maxWorkers, include: ALONE, testTimeout, hookTimeout, setupFiles, expect },
+        plugins: [oneModule("src/index.ts", ...setupFiles, ...ALONE), chatObjects()],
+        test: { name: "object-alone", maxWorkers, include: ALONE, testTimeout, hookTimeout, setupFiles, expect },
       },
       {
-        ...own,
-        // For docs/examples/typing-race, whose package.json ends the reach of the package's own name.
-        resolve: { alias: { "parley-rooms/socketio": path.join(import.meta.dirname, "src/entries/socketio.ts") } },
         plugins: [
+          oneModule("test/durable/socketio/worker.ts", ...setupFiles, ...SOCKETIO),
           cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" }, miniflare: dated }),
         ],
         test: {
           name: "socketio-object",
-          deps,
           // A second worker would load all modules again. A group of its own, as for core.
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
-          include: ["test/durable/socketio/**/*.test.ts"],
+          include: SOCKETIO,
           isolate: false,
           testTimeout,
           hookTimeout,
@@ -197,17 +176,16 @@ export default defineConfig({
         },
       },
       {
-        ...own,
         plugins: [
+          oneModule("docs/examples/kinds/index.ts", ...setupFiles, ...MOUNTED),
           cloudflareTest({ wrangler: { configPath: "./docs/examples/kinds/wrangler.toml" }, miniflare: dated }),
         ],
         test: {
           name: "mounted-object",
-          deps,
           // As above.
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
-          include: ["test/durable/mounted/**/*.test.ts"],
+          include: MOUNTED,
           isolate: false,
           testTimeout,
           hookTimeout,
