@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { decodeBatch, encodeBatch, incarnationOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { messageId, withFiles } from "../../../src/protocol/message.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { fc } from "../../host/properties.ts";
+import { anyCharacter, fc } from "../../host/properties.ts";
 
 const PLACE = { room: "plaza", epoch: "e1" };
-const text = fc.string({ unit: "binary" });
+const text = fc.string({ unit: anyCharacter });
 
 const file = fc.oneof(
   fc.record({ key: text, name: text, type: text, size: fc.nat() }),

@@ -5,9 +5,9 @@ import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/log/change-format.ts";
 import type { Change } from "../../../src/chat/log/change.ts";
 import { canonicalEmoji } from "../../../src/protocol/text/characters.ts";
-import { fc } from "../../host/properties.ts";
+import { anyCharacter, fc } from "../../host/properties.ts";
 
-const text = fc.string({ unit: "binary" });
+const text = fc.string({ unit: anyCharacter });
 const changes: fc.Arbitrary<Change> = fc
   .record(
     {

@@ -13,7 +13,7 @@ import {
   frameFits,
   type Frame,
 } from "../../../src/socketio/wire/engine-io.ts";
-import { fc, runs } from "../../host/properties.ts";
+import { anyCharacter, fc, runs } from "../../host/properties.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
 /** Any text at all, halves of surrogate pairs included. */
@@ -64,7 +64,7 @@ describe("encoding", () => {
   it("EIO-3: a message of text gets its digit, bytes travel bare; reading gives the same back", () => {
     expect(encodeMessage("x")).toBe("4x");
     expect(encodeMessage(bytesOf(1))).toEqual(bytesOf(1));
-    const anyData = fc.oneof(fc.string({ unit: "binary" }), fc.uint8Array());
+    const anyData = fc.oneof(fc.string({ unit: anyCharacter }), fc.uint8Array());
     fc.assert(
       fc.property(anyData, (data) => {
         expect(decodeFrame(encodeMessage(data))).toEqual({ type: "message", data });
@@ -79,7 +79,7 @@ describe("EIO-6: the weight of a frame", () => {
   it("is that of its UTF-8, as TextEncoder has it", () => {
     // TextEncoder writes half a surrogate pair as U+FFFD: three bytes. A WebSocket cannot carry one.
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(frameBytes(text)).toBe(encoder.encode(text).length);
       }),
       runs(1000),
@@ -101,7 +101,7 @@ describe("EIO-6: the weight of a frame", () => {
   it("decides alike with and without counting", () => {
     const limit = fc.nat(60);
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 40 }), limit, (text, max) => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 40 }), limit, (text, max) => {
         expect(frameFits(text, max)).toBe(encoder.encode(text).length <= max);
       }),
       runs(1000),
