@@ -49,12 +49,21 @@ export class MemoryLog implements MessageLog {
 
   /** All that is kept, as it stands now. */
   get messages(): Message[] {
-    return this.#posted.map((message) => this.#now(message));
+    return this.batches.flat().map((message) => this.#now(message));
   }
 
-  /** All that is kept, as it was posted: few readers need the changes of every message. */
-  get #posted(): Message[] {
-    return this.batches.flat();
+  get #oldest(): Message | undefined {
+    return this.batches.find((batch) => batch.length > 0)?.[0];
+  }
+
+  get #newest(): Message | undefined {
+    return this.#upTo(Infinity);
+  }
+
+  /** The newest message up to there, as it was posted. Rooms ask for one message after the other, of thousands: so this makes no list of all. */
+  #upTo(seq: number): Message | undefined {
+    const batch = this.batches.findLast(([first]) => first !== undefined && first.seq <= seq);
+    return batch?.findLast((message) => message.seq <= seq);
   }
 
   #now(message: Message): Message {
@@ -63,7 +72,7 @@ export class MemoryLog implements MessageLog {
 
   /** Sets the next seq as an object finds it that opens this log after sleep. */
   reopen(): void {
-    this.#takenSeq = Math.max(this.#posted.at(-1)?.seq ?? 0, this.#reservedSeq);
+    this.#takenSeq = Math.max(this.#newest?.seq ?? 0, this.#reservedSeq);
   }
 
   get lastSeq(): number {
@@ -71,16 +80,16 @@ export class MemoryLog implements MessageLog {
   }
 
   get firstSeq(): number {
-    return this.batches.find((batch) => batch.length > 0)?.[0]!.seq ?? this.lastSeq + 1;
+    return this.#oldest?.seq ?? this.lastSeq + 1;
   }
 
   get lastId(): string | undefined {
-    return this.#posted.at(-1)?.id;
+    return this.#newest?.id;
   }
 
   incarnationAt(seq: number): string | undefined {
     if (seq > this.#takenSeq) return this.incarnation;
-    const message = this.#posted.findLast((one) => one.seq <= seq);
+    const message = this.#upTo(seq);
     return message && parseMessageId(this.epoch, message.id)!.incarnation;
   }
 
@@ -109,12 +118,13 @@ export class MemoryLog implements MessageLog {
   }
 
   has(seq: number): boolean {
-    return this.#read().some((message) => message.seq === seq);
+    return this.find(seq) !== undefined;
   }
 
   find(seq: number): Kept | undefined {
-    const posted = this.#read().find((message) => message.seq === seq);
-    return posted && { posted, change: this.changes.get(seq)?.change };
+    this.#mustBeReadable();
+    const posted = this.#upTo(seq);
+    return posted?.seq === seq ? { posted, change: this.changes.get(seq)?.change } : undefined;
   }
 
   keep(seq: number, rev: number, change: Change): void {
@@ -123,11 +133,12 @@ export class MemoryLog implements MessageLog {
     this.rowsWritten++;
     if (change.deletedBy === undefined) return;
     const erase = (message: Message): Message => (message.seq === seq ? emptied(message) : message);
-    this.batches.splice(0, Infinity, ...this.batches.map((batch) => batch.map(erase)));
+    const at = this.batches.findIndex((batch) => batch.some((message) => message.seq === seq));
+    if (at >= 0) this.batches[at] = this.batches[at]!.map(erase);
   }
 
   changedAfter(rev: number, limit: number): ChangedMessage[] {
-    this.#read();
+    this.#mustBeReadable();
     return [...this.changes]
       .map(([seq, changed]) => ({ seq, rev: changed.rev }))
       .filter((changed) => changed.rev > rev)
@@ -135,30 +146,26 @@ export class MemoryLog implements MessageLog {
       .slice(0, limit);
   }
 
-  #read(): Message[] {
+  #mustBeReadable(): void {
     if (this.unreadable) throw this.unreadable;
-    return this.#posted;
   }
 
-  page({ before, after, limit }: PageQuery): Page {
-    if (after !== undefined) {
-      const found = [...this.ascending(after)];
-      return { messages: found.slice(0, limit), hasMore: found.length > limit };
-    }
-    const found = this.#read().filter(({ seq }) => before === undefined || seq < before);
-    return { messages: found.slice(-limit).map((message) => this.#now(message)), hasMore: found.length > limit };
+  page({ before = Infinity, after, limit }: PageQuery): Page {
+    const found = (after === undefined ? this.descending(before) : this.ascending(after)).take(limit + 1).toArray();
+    const messages = found.slice(0, limit);
+    return { messages: after === undefined ? messages.toReversed() : messages, hasMore: found.length > limit };
   }
 
-  *ascending(after: number): Iterable<Message> {
-    if (this.unreadable) throw this.unreadable;
+  *ascending(after: number): Generator<Message> {
+    this.#mustBeReadable();
     for (const batch of this.batches) {
       if (batch.length === 0 || batch.at(-1)!.seq <= after) continue;
       for (const message of batch) if (message.seq > after) yield this.#now(message);
     }
   }
 
-  *descending(before: number): Iterable<Message> {
-    if (this.unreadable) throw this.unreadable;
+  *descending(before: number): Generator<Message> {
+    this.#mustBeReadable();
     for (const batch of this.batches.toReversed()) {
       if (batch.length === 0 || batch[0]!.seq >= before) continue;
       for (const message of batch.toReversed()) if (message.seq < before) yield this.#now(message);
@@ -166,13 +173,13 @@ export class MemoryLog implements MessageLog {
   }
 
   get trimDueMs(): number | undefined {
-    const [oldest] = this.#posted;
+    const oldest = this.#oldest;
     return oldest && this.retention.ageMs < Infinity ? oldest.timestamp + this.retention.ageMs : undefined;
   }
 
   trim(nowMs: number): void {
     const { messages, ageMs } = this.retention;
-    const all = this.#posted;
+    const all = this.batches.flat();
     const kept = all.slice(-messages).filter(({ timestamp }) => nowMs < timestamp + ageMs);
     if (kept.length === all.length) return;
     if (this.failure) throw this.failure;
