@@ -1,10 +1,7 @@
 // `parley-rooms/bare`: a Worker has those features alone that it names.
-import path from "node:path";
+import { beforeAll, expect, it } from "vitest";
 
-import { build } from "esbuild";
-import { expect, it } from "vitest";
-
-const ROOT = path.join(import.meta.dirname, "..", "..");
+import { bundlesOf, type Bundle } from "./bundles.ts";
 
 /** Texts of each feature that no other part of the chat has. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -24,26 +21,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** The usual entry has them to be named. */
 const OPT_IN = new Set(["pins", "reports"]);
 
-async function wordsIn(worker: string): Promise<string[]> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `${worker} export class ChatRoom extends parley.ChatRoom {} export default parley;`,
-      resolveDir: ROOT,
-      loader: "ts",
-    },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "esm",
-    target: "es2024",
-    conditions: ["parley-source", "workerd", "worker", "browser"],
-    external: ["cloudflare:*"],
-  });
-  const { text } = outputFiles[0]!;
-  return Object.keys(WORDS).filter((feature) => WORDS[feature]!.some((word) => text.includes(word)));
-}
-
-it.each([
+const WORKERS: ReadonlyArray<readonly [features: string, worker: string, inBundle: readonly string[]]> = [
   ["none", 'import { createParley } from "parley-rooms/bare"; const parley = createParley();', []],
   [
     "search",
@@ -65,6 +43,16 @@ it.each([
     'import { createParley } from "parley-rooms"; const parley = createParley();',
     Object.keys(WORDS).filter((feature) => !OPT_IN.has(feature)),
   ],
-])("a Worker with %s has nothing of other features in its bundle", async (_which, worker, features) => {
-  expect(await wordsIn(worker)).toEqual(features);
+];
+
+let bundles: Record<string, Bundle>;
+
+beforeAll(async () => {
+  const end = "export class ChatRoom extends parley.ChatRoom {} export default parley;";
+  bundles = await bundlesOf(Object.fromEntries(WORKERS.map(([features, worker]) => [features, `${worker} ${end}`])));
+});
+
+it.each(WORKERS)("a Worker with %s has nothing of other features in its bundle", (features, _worker, inBundle) => {
+  const { text } = bundles[features]!;
+  expect(Object.keys(WORDS).filter((feature) => WORDS[feature]!.some((word) => text.includes(word)))).toEqual(inBundle);
 });
