@@ -2,6 +2,7 @@
 import type { Server, Socket } from "socket.io";
 import { describe, expect, it } from "vitest";
 
+import { runs } from "../host/properties.ts";
 import { dice } from "./host/dice.ts";
 import { siblingGroup } from "./host/group.ts";
 import { Client, RecoveringObject, settled } from "./host/recovering-object.ts";
@@ -317,7 +318,7 @@ async function story(seed: number, bundling: readonly boolean[], sleeps: boolean
   return clients.map(({ got, answers, entries, recovered }) => ({ got, answers, entries, recovered }));
 }
 
-it.each(Array.from({ length: 12 }, (_, at) => at + 1))(
+it.each(Array.from({ length: runs(12).numRuns }, (_, at) => at + 1))(
   "clients get the same, whoever of them bundles, awake and with sleeps (seed %i)",
   async (seed) => {
     const plain = await story(seed, [], false);

@@ -1,10 +1,11 @@
 // The recovery of stock servers in random stories of joins, events, breaks and crashes: each client gets what was sent to it, once and in order.
 import { expect, it } from "vitest";
 
+import { runs } from "../host/properties.ts";
 import { dice } from "./host/dice.ts";
 import { Client, RecoveringObject, settled, UNNOTICED_MS, WINDOW_MS } from "./host/recovering-object.ts";
 
-it.each(Array.from({ length: 20 }, (_, at) => at + 1))(
+it.each(Array.from({ length: runs(20).numRuns }, (_, at) => at + 1))(
   "nothing is doubled, nothing is missing, whatever breaks (seed %i)",
   async (seed) => {
     const roll = dice(seed);
