@@ -358,9 +358,7 @@ it("in a room that grew beyond one object, members of shards ask, read and follo
 
 it("THR-6: so many questions of one user wait, and one more is refused", async () => {
   const { room, ada } = await cast();
-  for (let at = 0; at < (WAITING_PER_USER_MAX + 2) * SLICE_MESSAGES; at++)
-    ada.emit("chat-message", { content: "more" });
-  room.quiet();
+  fill(room, (WAITING_PER_USER_MAX + 2) * SLICE_MESSAGES);
   const ask = () => room.call("threads", "ada", {}, "member");
   const waiting = Array.from({ length: WAITING_PER_USER_MAX }, ask);
   expect(ask().answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: 1000 } });

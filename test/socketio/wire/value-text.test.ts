@@ -95,9 +95,9 @@ describe("a value with bytes", () => {
 
 describe("the same bytes in several places", () => {
   it("are written once", () => {
-    const [one, other] = [new Uint8Array(60_000).fill(1), new Uint8Array(60_000).fill(2)];
+    const [one, other] = [new Uint8Array(3000).fill(1), new Uint8Array(3000).fill(2)];
     const value = { list: [one, other, one], 0: other, text: "s0" };
-    expect(encodeValue(value)!.length).toBeLessThan(170_000);
+    expect(encodeValue(value)!.length).toBeLessThan(8500);
     expect(roundTrip(value)).toStrictEqual(value);
   });
 });
