@@ -8,6 +8,7 @@ import { drawPlan } from "./draw-plan.ts";
 import type { Plan } from "./plan.ts";
 import type { SimulationThread } from "../kit/testing.ts";
 import { INVARIANTS } from "./invariants.ts";
+import { ONCE_BROKEN } from "./once-broken.ts";
 import { IS_LONG } from "../host/properties.ts";
 
 /** Seeds of each run of the tests. */
@@ -31,6 +32,10 @@ describe("a simulated deployment", () => {
       expect(await simulation.run(drawPlan(seed))).toEqual(once);
       expect(once.outcome.counts["events"]).toBeGreaterThan(100);
     }
+  });
+
+  it.each(Object.keys(ONCE_BROKEN))("breaks no rule where it once did: %s", async (name) => {
+    expect((await simulation.run(ONCE_BROKEN[name]!)).outcome.violations).toEqual([]);
   });
 
   it("EIO-10: keeps clients that read, however much they are given", async () => {
