@@ -99,40 +99,6 @@ it("without a network the page shows what its reader read last, and takes what t
   await ada.close();
 });
 
-it("what one reader read is gone when they sign out, and is never shown to the next one", async () => {
-  const room = "offline-private";
-  const ben = await person(room, "ben", "Ben");
-  await say(ben, "for Ada's eyes");
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
-  const { page, context } = ada;
-  await ada.message("for Ada's eyes").waitFor();
-  await isReady(page);
-  await page.reload();
-  await ada.isConnected();
-  expect(await kept(page)).toContain("for Ada's eyes");
-  await page.getByTestId("rooms-toggle").tap();
-  await page.locator(".self").tap();
-  await ada.choose("Sign out");
-  await page.getByTestId("join").waitFor();
-  await expect.poll(() => kept(page)).toBe(null);
-
-  // A browser that somebody else signs in to without that.
-  await ada.fillIn(room, "Ada");
-  await ada.isConnected();
-  await ada.message("for Ada's eyes").waitFor();
-  await page.reload();
-  await ada.isConnected();
-  const token = await tokenFor("eve", { name: "Eve" });
-  await page.evaluate((token) => localStorage.setItem("parley.token", JSON.stringify({ name: "Eve", token })), token);
-  await context.setOffline(true);
-  await page.reload();
-  await ada.reads("connection", "You are offline");
-  expect(await page.getByTestId("messages").textContent()).toBe("");
-  expect(await kept(page)).toBe(null);
-  ben.disconnect();
-  await ada.close();
-});
-
 it("the page can be installed, with icons of the sizes that they claim, and its icon leads to the room of the last visit", async () => {
   const room = "offline-installed";
   const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");

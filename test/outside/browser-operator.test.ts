@@ -1,9 +1,10 @@
 // The operator page in a real Chromium against the real server: an operator sees people talk, sends one away, drains and deletes a
-// room, and acts on what members reported.
+// room, and acts on what members reported, where axe-core finds no problem.
 import type { Page } from "playwright-core";
 import { expect, it, onTestFailed, vi } from "vitest";
 
 import type { Message, Notice } from "../../src/protocol/chat-events.ts";
+import { passes, passesDarkToo } from "./axe.ts";
 import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { NO_WORKER, Visitor, WAIT } from "./visitor.ts";
@@ -40,7 +41,7 @@ async function operate(): Promise<Operating> {
 }
 
 async function openPage(): Promise<Operating> {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await browser.newContext({ colorScheme: "light", reducedMotion: "reduce" })).newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
@@ -296,6 +297,7 @@ it("a member reports messages; a moderator in the room and an operator learn of 
   const areThere = (count: number): Promise<void> =>
     vi.waitFor(async () => expect(await cards.count()).toBe(count), WAIT);
   await areThere(3);
+  await passes(page, "reports over all rooms");
   await reads("report", /Ben.*fine words.*Ada.*I do not like it/);
   await cards.filter({ hasText: "fine words" }).getByTestId("dismiss").click();
   await reads("said", "The report was dismissed");
@@ -319,6 +321,7 @@ it("a member reports messages; a moderator in the room and an operator learn of 
   await report(ada, "it rains", "nonsense");
   await page.goto(`${url}/admin#room/${room}`);
   await comesUp(page, { member: zoe, open: 1, testId: "report", text: "it rains" });
+  await passesDarkToo(page, "a room with reports");
   await page.getByTestId("dismiss-reporter").first().click();
   await reads("said", /only Ada made were dismissed/);
   const card = page.getByTestId("report");

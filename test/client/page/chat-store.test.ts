@@ -1,9 +1,11 @@
-// Tests the page's state as a whole: two readers use one tab after each other, and the page notifies each of their own messages only.
+// Tests the page's state as a whole: two readers use one tab after each other, and the page notifies each of their own messages only. Who comes
+// back from a sign-in page is signed in if they began that in this browser.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { NEWS_EVERY_MS } from "../../../client/core/own-rooms.ts";
 import { ChatStore } from "../../../client/page/state/chat-store.ts";
 import type { Spoken, Notifier } from "../../../client/page/state/notifier.ts";
+import { takeReturned } from "../../../client/page/state/sign-in.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeTabs } from "../../host/fake-tabs.ts";
 import { turn, useDialled } from "../../host/fake-websocket.ts";
@@ -155,4 +157,50 @@ it("where the user id is another claim than `sub`, the next page of the same rea
   expect(open().lastRead.in("here")).toBe(undefined);
   goes();
   expect(localStorage.getItem("parley.last")).toBe(null);
+});
+
+it.each([
+  ["/#token=T", { state: "", token: "T" }, "/"],
+  ["/?state=made-up#token=T", { state: "made-up", token: "T" }, "/"],
+  ["/?state=#token=T", { state: "", token: "T" }, "/"],
+  ["/#room&token=T", { state: "", token: "T" }, "/"],
+  ["/?state=made-up", { state: "made-up" }, "/"],
+  ["/?state=made-up#room", { state: "made-up" }, "/#room"],
+  ["/#room", undefined, "/#room"],
+])(
+  "what the sign-in page, or somebody else, has put into the address %s is taken out of it",
+  (address, returned, left) => {
+    const location = { href: `http://chat.example${address}` };
+    vi.stubGlobal("location", location);
+    vi.stubGlobal("history", { replaceState: (_: unknown, __: string, url: URL) => (location.href = url.href) });
+    expect(takeReturned()).toEqual(returned);
+    expect(location.href).toBe(`http://chat.example${left}`);
+  },
+);
+
+it("who comes back with a state that this browser made is signed in, and once; no state that is made up, or of another browser, signs anybody in", async () => {
+  const foreign = async (page: ChatStore, state: string): Promise<void> => {
+    expect(await page.signedIn({ state, token: tokenOf("ben") })).toBe(false);
+    expect(page.problem).toBe("This sign-in did not begin in this browser. Sign in here.");
+    expect(localStorage.getItem("parley.token")).toBe(null);
+  };
+  for (const state of ["", "made-up"]) await foreign(store, state);
+  let went = "";
+  vi.stubGlobal("location", { href: "http://chat.example/#here", assign: (address: string) => (went = address) });
+  store.entrance = { guests: false, signIn: "http://id.example/?return={return}" };
+  store.signIn("here");
+  const back = new URL(new URL(went).searchParams.get("return")!);
+  expect(back.href).toMatch(/^http:\/\/chat\.example\/\?state=[0-9a-f]{32}$/);
+  const state = back.searchParams.get("state")!;
+  const own = localStorage;
+  vi.stubGlobal("localStorage", new FakeLocalStorage());
+  await foreign(open(), state);
+  vi.stubGlobal("localStorage", own);
+
+  expect(await store.signedIn({ state, token: tokenOf("ada") })).toBe(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([store.view?.room, store.reader.user]).toEqual(["here", "ada"]);
+  const again = open();
+  expect(await again.signedIn({ state, token: tokenOf("ben") })).toBe(false);
+  expect([again.view, again.reader.user]).toEqual([undefined, "ada"]);
 });

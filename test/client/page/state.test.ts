@@ -1,4 +1,4 @@
-// Tests the smaller parts of the page's state: people, rooms and the ways to them, addresses, excerpts, times, and the connection.
+// Tests the smaller parts of the page's state: people, rooms and the ways to them, addresses, excerpts, pictures, times, and the connection.
 import { describe, expect, it } from "vitest";
 
 import { addressIn, hashOf } from "../../../client/page/state/address.ts";
@@ -7,6 +7,8 @@ import { openMentionIn } from "../../../src/protocol/text/mentions.ts";
 import { excerptOf } from "../../../client/page/state/excerpt.ts";
 import { People } from "../../../client/page/state/people.ts";
 import { placesFor } from "../../../client/page/state/places.ts";
+import { PICTURE_BYTES_MAX, PICTURE_PIXELS_MAX } from "../../../client/page/state/image-file.ts";
+import { isPicture } from "../../../client/page/state/pictures.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
 import { labelOf, neighbour, roomItems, titleOf, type RoomItem } from "../../../client/page/state/room-items.ts";
 import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
@@ -221,6 +223,22 @@ describe("the sentences about moderation", () => {
     [{ action: "read-only", by: "me", on: true }, "You made the room read-only"],
   ] as const)("%j", (change, expected) => {
     expect(describeModeration(change, nameOf, "me")).toBe(expected);
+  });
+});
+
+describe("the files that are shown as pictures", () => {
+  const side = Math.sqrt(PICTURE_PIXELS_MAX);
+  const fits = { width: side, height: side };
+  it.each([
+    ["as many pixels as a picture may have", fits, true],
+    ["one row more", { width: side, height: side + 1 }, false],
+    ["a bomb of few bytes", { width: 20_000, height: 20_000 }, false],
+    ["a size that the server does not know", {}, false],
+    ["as many bytes as a picture may have", { ...fits, size: PICTURE_BYTES_MAX }, true],
+    ["one byte more", { ...fits, size: PICTURE_BYTES_MAX + 1 }, false],
+    ["a type that may carry a script", { ...fits, type: "image/svg+xml" }, false],
+  ])("%s: %j is %s", (_what, more, expected) => {
+    expect(isPicture({ key: "k", name: "a.png", type: "image/png", size: 1000, ...more })).toBe(expected);
   });
 });
 
