@@ -27,8 +27,19 @@ export async function holdFrames(page: Page): Promise<() => Promise<void>> {
   return () => page.evaluate(() => void dispatchEvent(new Event("frames-go-on")));
 }
 
+/** The errors and warnings of a page's console, also those that come later. */
+export function complaintsIn(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    const isBad = message.type() === "error" || message.type() === "warning";
+    if (isBad && message.text() !== BLOCKED) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return complaints;
+}
+
 export class Visitor {
-  readonly complaints: string[] = [];
+  readonly complaints: string[];
   readonly page: Page;
   readonly context: BrowserContext;
   readonly #url: string;
@@ -42,11 +53,7 @@ export class Visitor {
     this.context = context;
     this.page = page;
     this.#url = url;
-    page.on("console", (message) => {
-      const isBad = message.type() === "error" || message.type() === "warning";
-      if (isBad && message.text() !== BLOCKED) this.complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => this.complaints.push(error.message));
+    this.complaints = complaintsIn(page);
   }
 
   /** Another tab of the same browser profile. */
