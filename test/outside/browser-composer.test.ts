@@ -93,40 +93,9 @@ it("emoji: by codes while they are typed, and by the picker where the caret is, 
   expect(ada.complaints).toEqual([]);
 });
 
-it("a draft waits during an edit, and both survive a reload and a visit to another room", async () => {
-  const room = "composer-edit";
+it("an edit moves no text of the field, takes no file, needs a text, and lets the draft wait; both survive a reload and a visit to another room; Shift+Tab leads from the field to the messages", async () => {
+  const room = "composer-field";
   const ada = await enter(room);
-  const { page } = ada;
-  const composer = page.getByTestId("composer");
-  await ada.say("first words");
-  await ada.sees("first words");
-  await composer.fill("my draft");
-  await edit(ada, "first words");
-  await composer.fill("better wor");
-  await page.reload();
-  await ada.drafts("better wor");
-  await ada.reads("about", /Editing\s*first words/);
-  await cancel(ada);
-  await ada.drafts("my draft");
-
-  await edit(ada, "first words");
-  await page.getByTestId("new-room").click();
-  await page.getByTestId("new-room-name").fill(`${room}-b`);
-  await page.keyboard.press("Enter");
-  await ada.drafts("");
-  // A connection that is given up halfway is a warning to the browser.
-  await ada.isConnected();
-  await page.locator(`[data-room="${room}"]`).click();
-  await ada.drafts("first words");
-  await composer.fill("better words");
-  await composer.press("Enter");
-  await ada.sees("better words");
-  await ada.drafts("my draft");
-  expect(ada.complaints).toEqual([]);
-});
-
-it("an edit moves no text of the field, takes no file, needs a text, and Shift+Tab leads from the field to the messages", async () => {
-  const ada = await enter("composer-field");
   const { page } = ada;
   const { keyboard } = page;
   const composer = page.getByTestId("composer");
@@ -134,6 +103,7 @@ it("an edit moves no text of the field, takes no file, needs a text, and Shift+T
   await ada.say("first words");
   await ada.sees("first words");
   const { x, width } = (await composer.boundingBox())!;
+  await composer.fill("my draft");
   await edit(ada, "first words");
   expect(await composer.boundingBox()).toMatchObject({ x, width });
   expect(await page.getByTestId("attach").isDisabled()).toBe(true);
@@ -144,7 +114,18 @@ it("an edit moves no text of the field, takes no file, needs a text, and Shift+T
   });
   await page.getByText("Files cannot be attached here.").waitFor();
   expect(await page.getByTestId("uploads").count()).toBe(0);
+  await composer.fill("better wor");
+  await page.reload();
+  await ada.drafts("better wor");
+  await ada.reads("about", /Editing\s*first words/);
+  await cancel(ada);
+  await ada.drafts("my draft");
 
+  await edit(ada, "first words");
+  await ada.goesTo(`${room}-b`);
+  await ada.drafts("");
+  await ada.goesTo(room);
+  await ada.drafts("first words");
   await composer.click();
   await keyboard.press("Control+A");
   await keyboard.press("Delete");
@@ -155,6 +136,7 @@ it("an edit moves no text of the field, takes no file, needs a text, and Shift+T
   await ada.reads("edit-problem", /^$/);
   await keyboard.press("Enter");
   await ada.sees("better words");
+  await ada.drafts("my draft");
 
   await composer.focus();
   await keyboard.press("Shift+Tab");
@@ -163,6 +145,7 @@ it("an edit moves no text of the field, takes no file, needs a text, and Shift+T
   await keyboard.press("Tab");
   expect(await focused.getAttribute("data-testid")).toBe("attach");
   expect((await page.getByTestId("attach").boundingBox())!.x).toBeLessThan(x);
+  expect(ada.complaints).toEqual([]);
 });
 
 it("typing replaces a selection; a suggestion that was taken can be undone, and what was typed before it, and redone; the mentioned user gets the mention", async () => {

@@ -1,168 +1,22 @@
-// The attributes of <parley-room>: server, room, token, colours and keys. The server admits no guests.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-
+// The attributes of <parley-room>: token, colours, title, launcher and keys. browser-sign-in.test.ts has those that concern the way in.
 import axe from "axe-core";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, onTestFailed, vi } from "vitest";
+import { afterAll, expect, inject, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
-import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { HOST, TEST_SECRET } from "./servers.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { EmbedHost, stands, told } from "./embed-host.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
-import { holdFrames, WAIT } from "./visitor.ts";
+import { WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
-const server = await useServer({ GUEST_ACCESS: "off" });
-let host: Server;
-let hostUrl: string;
-/** What /token-once gives, once. */
-let tokenOnce: string | undefined;
-
-/** Serves a copy of embed.js, so that where it comes from is not where the rooms are. */
-beforeAll(async () => {
-  const module = await (await fetch(`${server.url}/embed.js`)).text();
-  host = createServer(({ url }, response) => {
-    if (url === "/embed.js") response.setHeader("content-type", "text/javascript").end(module);
-    else if (url === "/favicon.ico") response.writeHead(204).end();
-    else if (url === "/no-token") response.writeHead(401).end();
-    else if (url === "/token-once" && tokenOnce !== undefined) {
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ token: tokenOnce }));
-      tokenOnce = undefined;
-    } else if (url === "/token-once") response.writeHead(401).end();
-    else {
-      response.setHeader("content-type", "text/html");
-      response.setHeader(
-        "content-security-policy",
-        `default-src 'self'; connect-src 'self' ${server.url} ${server.url.replace("http", "ws")}; img-src blob:`,
-      );
-      response.end('<!doctype html><script type="module" src="/embed.js"></script><h1>Elsewhere</h1>');
-    }
-  });
-  await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
-  hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  host?.close();
-});
-
-interface Told {
-  readonly errors: Array<{ readonly code: string; readonly message: string }>;
-  /** The arguments of the token function, and its results. */
-  readonly asked: unknown[];
-  readonly tokens: string[];
-}
-
-let shared: Page | undefined;
-
-/** A page without a room: that of the test before, loaded again, with an empty storage. */
-async function openPage(): Promise<Page> {
-  onTestFailed(() => void (shared = undefined));
-  const page = (shared ??= await browser.newPage());
-  await page.goto(hostUrl);
-  await page.evaluate("localStorage.clear(), sessionStorage.clear()");
-  return page;
-}
-
-/** A page with one room in it, which takes its tokens from `told.tokens`. */
-async function place(attributes: Record<string, string>, tokens: readonly string[] = []): Promise<Page> {
-  const page = await openPage();
-  await add(page, attributes, tokens);
-  return page;
-}
-
-/** In the place of the room that is there. */
-function add(page: Page, attributes: Record<string, string>, tokens: readonly string[]): Promise<void> {
-  return page.evaluate(
-    ({ attributes, tokens }) => {
-      const page = globalThis as unknown as { told?: Told };
-      if (page.told === undefined)
-        document.addEventListener("parley-error", (event) => page.told!.errors.push((event as CustomEvent).detail));
-      const told: Told = { errors: [], asked: [], tokens };
-      page.told = told;
-      document.querySelector("parley-room")?.remove();
-      const room = document.createElement("parley-room");
-      for (const [name, value] of Object.entries(attributes)) room.setAttribute(name, value);
-      const give = (refused?: string): string => {
-        told.asked.push(refused ?? null);
-        return (told.tokens.length > 1 ? told.tokens.shift() : told.tokens[0])!;
-      };
-      if (tokens.length > 0) Object.assign(room, { token: give });
-      document.body.append(room);
-    },
-    { attributes: { origin: server.url, ...attributes }, tokens: [...tokens] },
-  );
-}
-
-const told = (page: Page): Promise<Told> => page.evaluate("told");
-async function stands(page: Page, state: string): Promise<void> {
-  const line = page.getByTestId("connection");
-  await vi.waitFor(async () => expect(await line.getAttribute("data-state", { timeout: 500 })).toBe(state), WAIT);
-}
-
-it("without a token, where guests are refused: informs visitor and page, and asks for a token when the page allows it", async () => {
-  const page = await openPage();
-  let guests = 0;
-  page.on("request", (request) => {
-    if (request.url().endsWith("/api/guest") && request.method() === "POST") guests += 1;
-  });
-  await add(page, { room: "closed" }, []);
-  await stands(page, "token-needed");
-  const message = "This chat needs a token, and its page gives none.";
-  await expect.poll(() => page.getByTestId("connection").textContent()).toBe(message);
-  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
-  expect(guests).toBe(1);
-  // Also if the refusal comes before the page has drawn the attempt.
-  const goOn = await holdFrames(page);
-  const refused = page.waitForResponse((response) => response.url().endsWith("/api/guest"));
-  await page.getByTestId("reconnect").dispatchEvent("click");
-  await (await refused).finished();
-  await goOn();
-  await vi.waitFor(async () => expect((await told(page)).errors).toHaveLength(2), WAIT);
-  expect(guests).toBe(2);
-
-  const token = await tokenFor("ada", { name: "Ada" });
-  await page.evaluate((token) => void Object.assign(document.querySelector("parley-room")!, { token }), token);
-  await stands(page, "connected");
-  expect(guests).toBe(2);
-
-  // Without a user the page's own address for tokens gives none.
-  await add(page, { room: "closed", "token-from": "/no-token" }, []);
-  await stands(page, "token-needed");
-  await expect.poll(() => page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
-});
-
-it("`token-from` that gives nothing once the session has ended: the page hears that a token is needed, the visitor that the session has expired", async () => {
-  tokenOnce = await signToken(TEST_SECRET, { user: "ada", name: "Ada" }, -3600);
-  const page = await place({ room: "ended", "token-from": "/token-once" });
-  await stands(page, "expired");
-  await expect.poll(() => page.getByTestId("connection").textContent()).toContain("Your session has expired.");
-  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message: "Sign in to join the conversation." }]);
-});
-
-it("bad names and addresses are errors that the page hears; an origin may end with a slash; a token function is called again when its token is refused", async () => {
-  const page = await place({ room: "no room" });
-  const errs = (code: string): Promise<void> =>
-    vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code }]), WAIT);
-  await errs("INVALID_ROOM");
-  await add(page, { room: "closed", origin: "chat.example" }, []);
-  await errs("INVALID_ORIGIN");
-  await add(page, { room: "closed", origin: `${server.url}/` }, []);
-  await stands(page, "token-needed");
-
-  await add(page, { room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
-  await stands(page, "connected");
-  expect((await told(page)).asked).toEqual([null, "UNAUTHORIZED"]);
-  expect((await told(page)).errors).toEqual([]);
-  await page.getByTestId("composer").fill("from elsewhere");
-  await page.getByTestId("composer").press("Enter");
-  await page.locator("[data-testid=message][data-state=sent]").waitFor();
-});
+const url = inject("fastServerUrl");
+const host = await EmbedHost.open(browser, url);
+afterAll(() => host.close());
 
 it("another visitor's token: the draft of the visitor before is not shown", async () => {
   const [ada, ben] = [await tokenFor("ada"), await tokenFor("ben")];
-  const page = await place({ room: "visitors" }, [ada]);
+  const page = await host.place({ room: "visitors" }, [ada]);
   await stands(page, "connected");
   const composer = page.getByTestId("composer");
   const goesTo = async (token: string, draft: string): Promise<void> => {
@@ -178,7 +32,7 @@ it("another visitor's token: the draft of the visitor before is not shown", asyn
 });
 
 it("`data-theme`: follows the colour scheme of the page, the attribute or the visitor's choice at once", async () => {
-  const page = await place({ room: "colours" }, [await tokenFor("ada")]);
+  const page = await host.place({ room: "colours" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   const ground = (): Promise<string> =>
     page.getByTestId("room-title").evaluate((title) => getComputedStyle(title).color);
@@ -218,17 +72,17 @@ it("`data-theme`: follows the colour scheme of the page, the attribute or the vi
   await page.getByRole("menuitemradio", { name: "Theme: Light" }).click();
   await shows(light);
   await page.reload();
-  await add(page, { room: "colours" }, [await tokenFor("ada")]);
+  await host.add(page, { room: "colours" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   await shows(light);
   await element.evaluate((room) => room.remove());
-  await add(page, { room: "colours", "data-theme": "dark" }, [await tokenFor("ada")]);
+  await host.add(page, { room: "colours", "data-theme": "dark" }, [await tokenFor("ada")]);
   await shows(dark);
   await page.emulateMedia({ colorScheme: "light" });
 });
 
 it("`--accent` colours the own avatar, and own messages where they are bubbles; lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
-  const page = await place({ room: "accent" }, [await tokenFor("ada")]);
+  const page = await host.place({ room: "accent" }, [await tokenFor("ada")]);
   await page.setViewportSize({ width: 1000, height: 700 });
   await stands(page, "connected");
   await page.getByTestId("composer").fill("mine");
@@ -269,7 +123,7 @@ it("`--accent` colours the own avatar, and own messages where they are bubbles; 
 });
 
 it("`title` names the chat for its visitors, also while it changes, and is no tooltip over all of it", async () => {
-  const page = await place({ room: "titled", title: "Ask the roaster" }, [await tokenFor("ada")]);
+  const page = await host.place({ room: "titled", title: "Ask the roaster" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("Ask the roaster");
   await page.getByRole("main", { name: "Room Ask the roaster" }).waitFor();
@@ -281,7 +135,7 @@ it("`title` names the chat for its visitors, also while it changes, and is no to
 });
 
 it("`launcher`: a button that connects when it is first opened, then counts what comes while it is closed, and gives the focus back", async () => {
-  const page = await place({ room: "launched", launcher: "", title: "Ask the roaster" }, [await tokenFor("ada")]);
+  const page = await host.place({ room: "launched", launcher: "", title: "Ask the roaster" }, [await tokenFor("ada")]);
   await page.evaluate(() => {
     const counts: number[] = [];
     Object.assign(globalThis, { counts });
@@ -310,7 +164,7 @@ it("`launcher`: a button that connects when it is first opened, then counts what
   await page.keyboard.press("Escape");
   await expect.poll(() => launcher.evaluate((button) => button.matches(":focus"))).toBe(true);
   expect(await page.locator("parley-room").getAttribute("open")).toBe(null);
-  const ben = await join(server.url, "launched", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  const ben = await join(url, "launched", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
   for (const content of ["one", "two"]) await ask(ben, "chat-message", { content });
   await page.getByRole("button", { name: "Ask the roaster, 2 unread messages" }).waitFor();
   await expect.poll(() => page.evaluate("counts.at(-1)")).toBe(2);
@@ -326,42 +180,12 @@ it("`launcher`: a button that connects when it is first opened, then counts what
   expect(await page.evaluate("counts.at(-1)")).toBe(0);
   // The next page of the site: the visitor is told of what they have not read.
   await page.reload();
-  await add(page, { room: "launched", launcher: "" }, [await tokenFor("ada")]);
+  await host.add(page, { room: "launched", launcher: "" }, [await tokenFor("ada")]);
   await page.getByRole("button", { name: "Chat, 2 unread messages" }).click();
   await page.getByText("two").first().waitFor();
   await expect.poll(() => composer.isVisible()).toBe(true);
   await page.getByTestId("dismiss").click();
   await page.getByRole("button", { name: "Chat", exact: true }).waitFor();
-  ben.disconnect();
-});
-
-it("`parley-unread` counts what the visitor does not see, also in a tab behind another one, and nothing while they read", async () => {
-  const page = await place({ room: "counted" }, [await tokenFor("ada")]);
-  await page.evaluate(() => {
-    const counts: number[] = [];
-    Object.assign(globalThis, { counts });
-    document.addEventListener("parley-unread", (event) =>
-      counts.push((event as CustomEvent<{ count: number }>).detail.count),
-    );
-  });
-  await stands(page, "connected");
-  const ben = await join(server.url, "counted", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
-  const read = collect<ReadMark>(ben, "read");
-  const reads = async (content: string): Promise<void> => {
-    const { seq } = await ask<{ seq: number }>(ben, "chat-message", { content });
-    await vi.waitFor(() => expect(read.at(-1)?.seq).toBe(seq), WAIT);
-  };
-  await reads("while it begins");
-  await page.evaluate("counts.length = 0");
-  for (const content of ["one", "two"]) await reads(content);
-  expect(await page.evaluate("counts")).toEqual([]);
-  await page.evaluate(() => {
-    Object.defineProperty(document, "visibilityState", { configurable: true, value: "hidden" });
-    globalThis.requestAnimationFrame = () => 0;
-    document.dispatchEvent(new Event("visibilitychange"));
-  });
-  for (const content of ["three", "four"]) await ask(ben, "chat-message", { content });
-  await expect.poll(() => page.evaluate("counts")).toEqual([1, 2]);
   ben.disconnect();
 });
 
@@ -383,7 +207,7 @@ async function watch(page: Page): Promise<() => Promise<string[]>> {
 }
 
 it("handles and lists its keys only while it has the focus; events of fields do not reach the page's shortcuts, keys outside fields do", async () => {
-  const page = await place({ room: "embed-keys" }, [await tokenFor("ada", { name: "Ada" })]);
+  const page = await host.place({ room: "embed-keys" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   await page.evaluate(`globalThis.taken = [];
     addEventListener("keydown", (event) => event.key.toLowerCase() === "m" && taken.push(event.defaultPrevented))`);
@@ -447,7 +271,7 @@ it("handles and lists its keys only while it has the focus; events of fields do 
 });
 
 it("Escape closes what is open in the embed; the page hears it only if nothing was", async () => {
-  const page = await place({ room: "embed-escape" }, [await tokenFor("ada", { name: "Ada" })]);
+  const page = await host.place({ room: "embed-escape" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   const heard = await watch(page);
   const { keyboard } = page;
@@ -497,7 +321,7 @@ it("Escape closes what is open in the embed; the page hears it only if nothing w
 });
 
 it("an html of any font size does not change the element's sizes", async () => {
-  const page = await place({ room: "embed-sizes" }, [await tokenFor("ada", { name: "Ada" })]);
+  const page = await host.place({ room: "embed-sizes" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   await page.getByTestId("room-menu").click();
   const sizeOf = async (element: Locator): Promise<unknown> =>
@@ -529,11 +353,43 @@ it("an html of any font size does not change the element's sizes", async () => {
   }
 });
 
+it("`parley-unread` counts what the visitor does not see, also in a tab behind another one, and nothing while they read", async () => {
+  const page = await host.place({ room: "counted" }, [await tokenFor("ada")]);
+  await page.evaluate(() => {
+    const counts: number[] = [];
+    Object.assign(globalThis, { counts });
+    document.addEventListener("parley-unread", (event) =>
+      counts.push((event as CustomEvent<{ count: number }>).detail.count),
+    );
+  });
+  await stands(page, "connected");
+  const ben = await join(url, "counted", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  const read = collect<ReadMark>(ben, "read");
+  const reads = async (content: string): Promise<void> => {
+    const { seq } = await ask<{ seq: number }>(ben, "chat-message", { content });
+    await vi.waitFor(() => expect(read.at(-1)?.seq).toBe(seq), WAIT);
+  };
+  await reads("while it begins");
+  await page.evaluate("counts.length = 0");
+  for (const content of ["one", "two"]) await reads(content);
+  expect(await page.evaluate("counts")).toEqual([]);
+  await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { configurable: true, value: "hidden" });
+    globalThis.requestAnimationFrame = () => 0;
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  for (const content of ["three", "four"]) await ask(ben, "chat-message", { content });
+  await expect.poll(() => page.evaluate("counts")).toEqual([1, 2]);
+  ben.disconnect();
+  // It stays hidden.
+  await page.close();
+});
+
 it("leaves the history to the page, also on a phone", async () => {
   const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
   const page = await browser.newPage(phone);
-  await page.goto(hostUrl);
-  await add(page, { room: "embed-history" }, [await tokenFor("ada", { name: "Ada" })]);
+  await page.goto(host.url);
+  await host.add(page, { room: "embed-history" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   const before = await page.evaluate(() => history.length);
   await page.getByTestId("search-toggle").tap();

@@ -39,7 +39,6 @@ it("form and address say what is wrong with a name; leaving a room leads to the 
   const { page } = ada;
   await page.goto(`${url}/#${"x".repeat(66)}`);
   await ada.reads("join-problem", "is not the name of a room.");
-  await page.goto(`${url}/`);
   await page.getByTestId("name").fill("\u200B\u200B");
   await ada.choosesRoom("my room!");
   const rule = page.getByText(
@@ -94,15 +93,17 @@ it("form and address say what is wrong with a name; leaving a room leads to the 
   await leave();
   await ada.reads("room-title", `#${first}`);
   await leave();
-  // Nor does a reload enter it again.
-  for (let visits = 0; visits < 2; visits++) {
+  const isAtForm = async (): Promise<void> => {
     await page.getByTestId("join-form").waitFor();
     await expect.poll(() => page.url()).toBe(`${url}/`);
     // This browser knows who was here.
     await page.getByRole("button", { name: "Continue as Ada" }).waitFor();
     await page.getByText("Go on in #global.").waitFor();
-    await page.reload();
-  }
+  };
+  await isAtForm();
+  // Nor does a reload enter it again.
+  await page.reload();
+  await isAtForm();
   await page.getByTestId("join").click();
   await ada.reads("room-title", "#global");
   await ada.close();
@@ -147,12 +148,14 @@ it("a guest whose token has expired, or who is refused in a room, is the same us
   await ada.isConnected();
   const { page } = ada;
   const own = page.locator("[data-testid=message].own");
-  for (let visits = 0; visits < 2; visits++) {
+  const hasAll = async (): Promise<void> => {
     await ada.sees("yesterday", "one", "two");
     await expect.poll(() => own.count()).toBe(3);
-    await page.reload();
-    await ada.isConnected();
-  }
+  };
+  await hasAll();
+  await page.reload();
+  await ada.isConnected();
+  await hasAll();
 
   const [closed, other, refused] = [freshRoom(), freshRoom(), "guest-00000000000000dd"];
   const narrow = await tokenFor(refused, { name: "Ada", guest: true, rooms: [other] });

@@ -1,19 +1,20 @@
-// The way into the chat by a sign-in page (SIGN_IN_URL) in a real Chromium: with the example of docs/identity-providers.md, with tokens
-// that nobody asked for, and with a cookie.
+// The way into the chat where guests are refused, in a real Chromium: by a sign-in page (SIGN_IN_URL), with the example of
+// docs/identity-providers.md, with tokens that nobody asked for, with those of the page around <parley-room>, and with a cookie.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import signInPage from "../../docs/examples/sign-in/index.ts";
 import { bundleWorker } from "../../scripts/serve/bundle.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
+import { EmbedHost, stands, told } from "./embed-host.ts";
 import { DEPLOYMENT_FILE, freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor } from "./visitor.ts";
+import { holdFrames, NO_WORKER, Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 let signIn: Server;
@@ -21,6 +22,7 @@ let signInUrl: string;
 /** In the place of the example: answers with a token of one second, for example. */
 let instead: ((back: string) => Promise<string>) | undefined;
 let chat: TestServer;
+let embedHost: EmbedHost;
 let rooms = 0;
 const freshRoom = (): string => `sign-in-${++rooms}`;
 
@@ -56,14 +58,16 @@ beforeAll(async () => {
   signInUrl = `http://${HOST}:${(signIn.address() as AddressInfo).port}`;
   const SIGN_IN_URL = `${signInUrl}/sign-in?return={return}`;
   chat = await startServer({ settings: { GUEST_ACCESS: "off", SIGN_IN_URL, PORT: String(port) } });
+  embedHost = await EmbedHost.open(browser, chat.url);
 });
 
 afterAll(async () => {
   signIn.close();
+  embedHost?.close();
   await chat?.stop();
 });
 
-const open = (): Promise<Visitor> => Visitor.open(browser, chat.url);
+const open = (): Promise<Visitor> => Visitor.open(browser, chat.url, NO_WORKER);
 
 async function giveUserAndPassword({ page }: Visitor): Promise<void> {
   await page.getByLabel("User").fill("ada");
@@ -125,7 +129,8 @@ it("a visitor who signs in comes back to the message of the link, and after the 
   const ben = await join(chat.url, room, "ben");
   const { id } = await ask<{ id: string }>(ben, "chat-message", { content: "the first of all" });
   ben.disconnect();
-  const ada = await open();
+  // With the service worker, through which the page comes back from the sign-in page.
+  const ada = await Visitor.open(browser, chat.url);
   const { page } = ada;
   const sent: string[] = [];
   page.on("request", (request) => {
@@ -200,7 +205,7 @@ it("the example gives tokens to the chat alone, and to nobody with a wrong passw
 });
 
 it("with guests, the form for a name stands beside the button; with neither, it asks for a token at once, and shows an error only after a try", async () => {
-  const ada = await Visitor.open(browser, inject("serverUrl"));
+  const ada = await Visitor.open(browser, inject("serverUrl"), NO_WORKER);
   const { page } = ada;
   // What a server with such settings answers.
   let entrance: object = { guests: true, signIn: `${signInUrl}/sign-in?return={return}` };
@@ -225,6 +230,65 @@ it("with guests, the form for a name stands beside the button; with neither, it 
   await ada.close();
 });
 
+it("<parley-room> without a token, where guests are refused: informs visitor and page, and asks for a token when the page allows it", async () => {
+  const page = await embedHost.openPage();
+  let guests = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/guest") && request.method() === "POST") guests += 1;
+  });
+  await embedHost.add(page, { room: "closed" }, []);
+  await stands(page, "token-needed");
+  const message = "This chat needs a token, and its page gives none.";
+  await expect.poll(() => page.getByTestId("connection").textContent()).toBe(message);
+  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
+  expect(guests).toBe(1);
+  // Also if the refusal comes before the page has drawn the attempt.
+  const goOn = await holdFrames(page);
+  const refused = page.waitForResponse((response) => response.url().endsWith("/api/guest"));
+  await page.getByTestId("reconnect").dispatchEvent("click");
+  await (await refused).finished();
+  await goOn();
+  await vi.waitFor(async () => expect((await told(page)).errors).toHaveLength(2), WAIT);
+  expect(guests).toBe(2);
+
+  const token = await tokenFor("ada", { name: "Ada" });
+  await page.evaluate((token) => void Object.assign(document.querySelector("parley-room")!, { token }), token);
+  await stands(page, "connected");
+  expect(guests).toBe(2);
+
+  // Without a user the page's own address for tokens gives none.
+  await embedHost.add(page, { room: "closed", "token-from": "/no-token" }, []);
+  await stands(page, "token-needed");
+  await expect.poll(() => page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
+});
+
+it("<parley-room> whose `token-from` gives nothing once the session has ended: the page hears that a token is needed, the visitor that the session has expired", async () => {
+  embedHost.tokenOnce = await signToken(TEST_SECRET, { user: "ada", name: "Ada" }, -3600);
+  const page = await embedHost.place({ room: "ended", "token-from": "/token-once" });
+  await stands(page, "expired");
+  await expect.poll(() => page.getByTestId("connection").textContent()).toContain("Your session has expired.");
+  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message: "Sign in to join the conversation." }]);
+});
+
+it("<parley-room>: bad names and addresses are errors that the page hears; an origin may end with a slash; a token function is called again when its token is refused", async () => {
+  const page = await embedHost.place({ room: "no room" });
+  const errs = (code: string): Promise<void> =>
+    vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code }]), WAIT);
+  await errs("INVALID_ROOM");
+  await embedHost.add(page, { room: "closed", origin: "chat.example" }, []);
+  await errs("INVALID_ORIGIN");
+  await embedHost.add(page, { room: "closed", origin: `${chat.url}/` }, []);
+  await stands(page, "token-needed");
+
+  await embedHost.add(page, { room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
+  await stands(page, "connected");
+  expect((await told(page)).asked).toEqual([null, "UNAUTHORIZED"]);
+  expect((await told(page)).errors).toEqual([]);
+  await page.getByTestId("composer").fill("from elsewhere");
+  await page.getByTestId("composer").press("Enter");
+  await page.locator("[data-testid=message][data-state=sent]").waitFor();
+});
+
 it("with a cookie: the visitor comes back without a token, and signs in again when the cookie has gone", async (ctx) => {
   const deploymentFile = path.join(chat.stateDir, "cookies.json");
   const entry = path.join(import.meta.dirname, "cookie-worker.js");
@@ -235,7 +299,7 @@ it("with a cookie: the visitor comes back without a token, and signs in again wh
   const server = await startServer({ deploymentFile, settings: { PORT: String(port), SIGN_IN_URL } });
   ctx.onTestFinished(() => server.stop());
   const room = freshRoom();
-  const ada = await Visitor.open(browser, server.url);
+  const ada = await Visitor.open(browser, server.url, NO_WORKER);
   const { page } = ada;
   await page.goto(`${server.url}/#${room}`);
   await page.getByTestId("sign-in").click();

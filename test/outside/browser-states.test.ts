@@ -12,7 +12,7 @@ import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
 import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 /** A slot in 10 s: no machine is so slow that it never posts too fast. */
@@ -23,11 +23,7 @@ const MODERATOR = { role: "moderator", name: "Mo" } as const;
 const WRITTEN = ["one", "two", "three", "four", "five"];
 
 const open = (): Promise<Visitor> => Visitor.open(browser, url, NO_WORKER);
-const enter = async (room: string): Promise<Visitor> => {
-  const ada = await (await open()).enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
-  await ada.isConnected();
-  return ada;
-};
+const enter = sharedPage(open, () => tokenFor("ada", { name: "Ada" }));
 
 it("muted, read-only, slow mode, kicked and banned: the page shows reason and time left, holds messages, and offers what is possible", async () => {
   const room = "states-moderated";
@@ -98,7 +94,6 @@ it("muted, read-only, slow mode, kicked and banned: the page shows reason and ti
   expect(await page.getByTestId("rooms").locator("footer").textContent()).toMatch(/^AAda/);
   for (const testId of ["composer", "rejoin", "reconnect"]) expect(await page.getByTestId(testId).count()).toBe(0);
   mo.disconnect();
-  await ada.close();
 });
 
 it("too fast: the page says so, and holds the messages; full: the page waits for a place, and connects", async () => {
@@ -119,7 +114,6 @@ it("too fast: the page says so, and holds the messages; full: the page waits for
   await reconnect.evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLElement).click()));
   await ada.isConnected();
   others[1]!.disconnect();
-  await ada.close();
 });
 
 it("expired: failed messages are sent again with the next token, in the same room", async () => {

@@ -203,9 +203,13 @@ export class Visitor {
 /**
  * One page for several tests of a file, which costs less than a page each: the first test opens it, and the others go to other rooms. After a test
  * that failed the next one gets another page.
+ * @param token of a user; without it, a guest comes in
  * @returns enters a room
  */
-export function sharedPage(open: () => Promise<Visitor>): (room: string, name?: string) => Promise<Visitor> {
+export function sharedPage(
+  open: () => Promise<Visitor>,
+  token?: () => Promise<string>,
+): (room: string, name?: string) => Promise<Visitor> {
   let shared: Visitor | undefined;
   return async (room, name = "Ada") => {
     onTestFailed(async () => {
@@ -213,7 +217,13 @@ export function sharedPage(open: () => Promise<Visitor>): (room: string, name?: 
       shared = undefined;
       await failed?.close();
     });
-    if (!shared) return (shared = await (await open()).enter(room, name));
+    if (!shared) {
+      shared = await open();
+      if (!token) return shared.enter(room, name);
+      await shared.enterWith(await token(), room, name);
+      await shared.isConnected();
+      return shared;
+    }
     shared.complaints.length = 0;
     await shared.goesTo(room);
     return shared;
