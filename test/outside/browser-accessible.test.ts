@@ -8,7 +8,7 @@ import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { findings, passes, passesDarkToo } from "./axe.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, tap, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
 const ROOM = "accessible";
@@ -227,10 +227,10 @@ it("the room, its panels, menus and dialogs, online and offline; its dialog keep
 it("on a phone: the room, the list of rooms, and what covers the room", async () => {
   const mo = await enter(PHONE);
   const { page } = mo;
-  await mo.message("Who has the key").locator(".content").tap();
+  await tap(mo.message("Who has the key").locator(".content"));
   await mo.message("Who has the key").getByTestId("react").waitFor();
   await passesDarkToo(page, "room, with the tools of a message");
-  await page.getByTestId("emoji").tap();
+  await tap(page.getByTestId("emoji"));
   await page.getByRole("group", { name: "Food & drink" }).waitFor();
   await passes(page, "the emoji", "picker");
   await page.keyboard.press("Escape");

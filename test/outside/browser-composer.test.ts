@@ -6,7 +6,7 @@ import { expect, inject, it, vi } from "vitest";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, next, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, tap, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
@@ -317,14 +317,14 @@ it.each(["desktop", "phone"] as const)(
     for (let n = 1; n <= seq; n++) await ask(ben, "chat-message", { content: `m${n}` });
     const ada = await (device === "phone" ? enterOnPhone : enter)(room);
     const { page } = ada;
-    const press = (control: Locator): Promise<void> => (device === "phone" ? control.tap() : control.click());
+    const press = (control: Locator): Promise<void> => (device === "phone" ? tap(control) : control.click());
     const isFollowed = async (): Promise<void> => {
       await page.locator(`[data-seq="${seq}"][data-state=sent]`).waitFor();
       await vi.waitFor(() => isAtEnd(ada), WAIT);
     };
     const reply = async (): Promise<void> => {
       const last = page.locator(`[data-seq="${seq}"]`);
-      if (device === "phone") await last.locator(".content").tap();
+      if (device === "phone") await tap(last.locator(".content"));
       else await last.hover();
       await press(last.getByTestId("reply"));
       await ada.reads("about", /^Replying to/);
@@ -339,7 +339,7 @@ it.each(["desktop", "phone"] as const)(
       await press(page.getByTestId("composer"));
       await write();
       // On a touch screen Enter begins a line.
-      if (device === "phone") await page.getByTestId("send").tap();
+      if (device === "phone") await tap(page.getByTestId("send"));
       else await page.keyboard.press("Enter");
       seq += 1;
       await isFollowed();
@@ -366,15 +366,15 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
   const composer = page.getByTestId("composer");
   const { keyboard } = page;
   expect(await composer.getAttribute("enterkeyhint")).toBe("enter");
-  await composer.tap();
+  await tap(composer);
   await keyboard.type("first");
   await keyboard.press("Enter");
   await keyboard.type("second");
   await ada.drafts("first\nsecond");
-  await page.getByTestId("send").tap();
+  await tap(page.getByTestId("send"));
   await ada.sees("first\nsecond");
-  await ada.message("second").tap();
-  await ada.message("second").getByTestId("more").tap();
+  await tap(ada.message("second"));
+  await tap(ada.message("second").getByTestId("more"));
   await ada.choose("Edit");
   await ada.drafts("first\nsecond");
   await composer.press("End");
@@ -384,11 +384,11 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
   // A keyboard that is connected to a tablet.
   await keyboard.press("Control+Enter");
   await ada.sees("first\nsecond\nthird");
-  await page.getByTestId("search-toggle").tap();
+  await tap(page.getByTestId("search-toggle"));
   await isLarge(3);
   await page.goto(url);
-  await page.getByTestId("other-name").tap();
-  await page.getByTestId("other-room").tap();
+  await tap(page.getByTestId("other-name"));
+  await tap(page.getByTestId("other-room"));
   await isLarge(2);
   await page.goto(`${url}/admin`);
   await isLarge(1);

@@ -7,7 +7,7 @@ import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { EmbedHost, stands, told } from "./embed-host.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
-import { WAIT } from "./visitor.ts";
+import { tap, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");
@@ -392,10 +392,10 @@ it("leaves the history to the page, also on a phone", async () => {
   await host.add(page, { room: "embed-history" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   const before = await page.evaluate(() => history.length);
-  await page.getByTestId("search-toggle").tap();
+  await tap(page.getByTestId("search-toggle"));
   await page.getByTestId("search-field").waitFor();
-  await page.locator(".side-panel").getByRole("button", { name: "Close" }).tap();
-  await page.getByTestId("room-menu").tap();
+  await tap(page.locator(".side-panel").getByRole("button", { name: "Close" }));
+  await tap(page.getByTestId("room-menu"));
   await page.getByRole("menu").waitFor();
   expect(await page.evaluate(() => [history.length, history.state as unknown])).toEqual([before, null]);
   await page.close();

@@ -5,7 +5,7 @@ import { beforeAll, expect, inject, it, vi } from "vitest";
 import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, tap, Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");
@@ -330,18 +330,18 @@ it("on a phone: a link leads to its message, the heading of a day to another one
   const { page } = ada;
   await page.goto(`${url}/#${ROOM}/${first}`);
   await page.getByTestId("name").fill("Ada");
-  await page.getByTestId("join").tap();
+  await tap(page.getByTestId("join"));
   await ada.isLedTo("the first of all");
-  await page.locator(".day .day-button").first().tap();
+  await tap(page.locator(".day .day-button").first());
   await page.getByTestId("jump-date").waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
-  await page.getByTestId("dialog-submit").tap();
+  await tap(page.getByTestId("dialog-submit"));
   await ada.isLedTo("the first of all");
   await ada.isAt(`${url}/#${ROOM}`);
 
-  await page.getByTestId("newest").first().tap();
-  await page.getByTestId("thread-line").tap();
-  await page.getByTestId("thread").locator(".content a").tap();
+  await tap(page.getByTestId("newest").first());
+  await tap(page.getByTestId("thread-line"));
+  await tap(page.getByTestId("thread").locator(".content a"));
   await ada.isLedTo("the second of all");
   await page.getByTestId("thread").waitFor({ state: "detached" });
   await ada.isAt(`${url}/#${ROOM}`);

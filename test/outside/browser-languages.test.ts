@@ -6,7 +6,7 @@ import { passes } from "./axe.ts";
 import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, Visitor } from "./visitor.ts";
+import { NO_WORKER, tap, Visitor } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
@@ -89,26 +89,26 @@ it("Arabic runs from right to left, code from left to right, and English words a
   expect(await words.evaluate((words) => words.scrollWidth > words.clientWidth)).toBe(true);
   expect(await reply.getByTestId("quote").evaluate((quote) => quote.scrollWidth > quote.clientWidth)).toBe(false);
   const cake = ada.message("Who brings cake?");
-  await cake.locator(".content").tap();
-  await cake.getByTestId("reply").tap();
+  await tap(cake.locator(".content"));
+  await tap(cake.getByTestId("reply"));
   const about = page.getByTestId("about").locator("p");
   await about.waitFor();
   expect(await about.locator("[dir]").evaluate((words) => words.scrollWidth > words.clientWidth)).toBe(true);
   expect(await about.evaluate((line) => line.scrollWidth > line.clientWidth)).toBe(false);
-  await page.getByTestId("about").getByRole("button").tap();
+  await tap(page.getByTestId("about").getByRole("button"));
   const field = page.getByTestId("composer");
   expect(await directionOf(field)).toBe("rtl");
   await field.fill("Tea");
   expect(await directionOf(field)).toBe("ltr");
   await ask(mo, "chat-message", { content: "Hello from the left" });
   await field.fill("نعم");
-  await page.getByTestId("send").tap();
+  await tap(page.getByTestId("send"));
   await ada.message("نعم").and(page.locator("[data-state=sent]")).waitFor();
   await ask(mo, "slow-mode", { seconds: 30 });
   const notice = page.getByTestId("notice").filter({ hasText: "Mo" });
   await notice.waitFor();
   expect(await directionOf(notice)).toBe("rtl");
-  await page.getByTestId("rooms-toggle").tap();
+  await tap(page.getByTestId("rooms-toggle"));
   // A name stands beside its mark.
   const gap = await page
     .locator("[data-testid=room-item]")

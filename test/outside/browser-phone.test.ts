@@ -5,7 +5,7 @@ import { expect, inject, it, onTestFailed, vi } from "vitest";
 import { png } from "./pictures.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, tap, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
@@ -49,21 +49,21 @@ it("the first tap on a link, a quote or an author does what it says, and begins 
   });
   const newest = ada.message("look:");
   const leave = async (): Promise<void> => {
-    await page.getByTestId("composer").tap();
+    await tap(page.getByTestId("composer"));
     await newest.getByTestId("react").waitFor({ state: "detached" });
   };
-  await newest.locator(".content a").tap();
+  await tap(newest.locator(".content a"));
   await vi.waitFor(async () => expect(await page.evaluate("followed")).toEqual(["https://chat.example/page"]), WAIT);
   await newest.getByTestId("react").waitFor();
   await leave();
-  await newest.getByTestId("author").tap();
-  await page.getByRole("menuitem", { name: "Message Eve" }).tap();
+  await tap(newest.getByTestId("author"));
+  await tap(page.getByRole("menuitem", { name: "Message Eve" }));
   await ada.isIn("Eve");
   await page.goBack();
   await ada.isIn(`#${room}`);
-  await newest.getByTestId("quote").tap();
+  await tap(newest.getByTestId("quote"));
   await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
-  await page.getByTestId("newest").tap();
+  await tap(page.getByTestId("newest"));
   await page.getByTestId("newest").waitFor({ state: "detached" });
 
   await say(ben, "one");
@@ -72,7 +72,7 @@ it("the first tap on a link, a quote or an author does what it says, and begins 
   await ask(eve, "read", { seq: 24 });
   await ask(ben, "edit-message", { id: second, content: "two, better" });
   const row = ada.message("two, better");
-  await row.locator(".content").tap();
+  await tap(row.locator(".content"));
   const time = row.locator("time");
   await vi.waitFor(async () => {
     expect(await time.evaluate((time) => getComputedStyle(time).opacity)).toBe("1");
@@ -84,12 +84,12 @@ it("the first tap on a link, a quote or an author does what it says, and begins 
   expect(box.y + box.height).toBeLessThan(bubble.y + bubble.height);
   expect(await time.textContent()).toMatch(/^\d{1,2}:\d\d(\s[AP]M)?$/);
 
-  await row.getByTestId("more").tap();
+  await tap(row.getByTestId("more"));
   const more = (await row.getByTestId("more").boundingBox())!;
   const menu = (await page.getByRole("menu").boundingBox())!;
   // It stands beside the button that opened it, also on the left half of the window.
   expect(Math.abs(menu.x - more.x)).toBeLessThan(2);
-  await page.getByRole("menuitem", { name: "Details…" }).tap();
+  await tap(page.getByRole("menuitem", { name: "Details…" }));
   const details = page.getByTestId("details");
   const year = String(new Date().getFullYear());
   await vi.waitFor(async () => {
@@ -102,7 +102,7 @@ it("the first tap on a link, a quote or an author does what it says, and begins 
       "Seen byEve",
     ]);
   }, WAIT);
-  await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  await tap(page.getByTestId("dialog").getByRole("button", { name: "Close" }));
   await details.waitFor({ state: "detached" });
   // A long press on a reaction names who gave it, and a tap gives it, too.
   const reaction = row.getByTestId("reaction");
@@ -121,25 +121,25 @@ it("the first tap on a link, a quote or an author does what it says, and begins 
   await touch("touchStart", [{ x: x + 5, y: y + 5 }]);
   await details.getByText("Eve").first().waitFor();
   await touch("touchEnd", []);
-  await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  await tap(page.getByTestId("dialog").getByRole("button", { name: "Close" }));
   expect(await reaction.textContent()).toBe("👍 1");
-  await reaction.tap();
+  await tap(reaction);
   await ada.reads("reaction", "👍 2");
   // One more of their own.
-  await row.getByTestId("add-reaction").tap();
-  await page.getByTestId("emoji-🔥").first().tap();
+  await tap(row.getByTestId("add-reaction"));
+  await tap(page.getByTestId("emoji-🔥").first());
   await vi.waitFor(async () => expect(await reaction.allTextContents()).toEqual(["👍 2", "🔥 1"]), WAIT);
   // The reader alone has seen it.
   await say(ben, "three");
   const third = ada.message("three");
-  await third.locator(".content").tap();
-  await third.getByTestId("more").tap();
-  await page.getByRole("menuitem", { name: "Details…" }).tap();
+  await tap(third.locator(".content"));
+  await tap(third.getByTestId("more"));
+  await tap(page.getByRole("menuitem", { name: "Details…" }));
   await vi.waitFor(
     async () => expect(await details.locator("div").last().textContent()).toBe("Seen bynobody else yet"),
     WAIT,
   );
-  await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  await tap(page.getByTestId("dialog").getByRole("button", { name: "Close" }));
   await details.waitFor({ state: "detached" });
   expect(ada.complaints).toEqual([]);
   for (const each of [ben, eve]) each.disconnect();
@@ -160,13 +160,13 @@ async function comeFromElsewhere(room: string): Promise<Visitor> {
   await ada.isConnected();
   return ada;
 }
-const tap = (ada: Visitor, testId: string): Promise<void> => ada.page.getByTestId(testId).first().tap();
+const tapOn = (ada: Visitor, testId: string): Promise<void> => tap(ada.page.getByTestId(testId).first());
 async function tool(ada: Visitor, testId: "react" | "more"): Promise<void> {
-  await ada.message("words").locator(".content").tap();
-  await ada.message("words").getByTestId(testId).tap();
+  await tap(ada.message("words").locator(".content"));
+  await tap(ada.message("words").getByTestId(testId));
 }
 async function fromMenu(ada: Visitor, item: string): Promise<void> {
-  await tap(ada, "room-menu");
+  await tapOn(ada, "room-menu");
   await ada.choose(item);
 }
 async function back({ page }: Visitor): Promise<void> {
@@ -180,8 +180,8 @@ async function leaves(ada: Visitor): Promise<void> {
 }
 
 const OPENING: Readonly<Record<string, readonly [open: (ada: Visitor) => Promise<unknown>, shown: string]>> = {
-  "the list of rooms": [(ada) => tap(ada, "rooms-toggle"), ".with-rooms"],
-  "the search": [(ada) => tap(ada, "search-toggle"), "[data-testid=search-field]"],
+  "the list of rooms": [(ada) => tapOn(ada, "rooms-toggle"), ".with-rooms"],
+  "the search": [(ada) => tapOn(ada, "search-toggle"), "[data-testid=search-field]"],
   "a message's menu": [(ada) => tool(ada, "more"), "[role=menu]"],
   "the reactions": [(ada) => tool(ada, "react"), ".picker"],
   "what the room is about": [(ada) => fromMenu(ada, "About this room"), "dialog"],
@@ -192,7 +192,7 @@ const OPENING: Readonly<Record<string, readonly [open: (ada: Visitor) => Promise
     },
     "dialog",
   ],
-  "a picture": [(ada) => ada.page.locator(".preview").tap(), "dialog.viewer"],
+  "a picture": [(ada) => tap(ada.page.locator(".preview")), "dialog.viewer"],
 };
 
 it("Back closes whatever is open, what is closed by other means leaves no entry, and the next Back leaves the chat", async () => {
@@ -212,16 +212,16 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
     expect(page.url(), name).toBe(`${url}/#back-all`);
   }
 
-  await tap(ada, "search-toggle");
-  await page.locator(".side-panel").getByRole("button", { name: "Close" }).tap();
-  await tap(ada, "rooms-toggle");
-  await page.getByRole("button", { name: "Close the list of rooms" }).tap();
+  await tapOn(ada, "search-toggle");
+  await tap(page.locator(".side-panel").getByRole("button", { name: "Close" }));
+  await tapOn(ada, "rooms-toggle");
+  await tap(page.getByRole("button", { name: "Close the list of rooms" }));
   await fromMenu(ada, "About this room");
   await page.getByTestId("dialog").waitFor();
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   // A tap elsewhere closes a menu; one on an item does, too.
-  await tap(ada, "room-menu");
+  await tapOn(ada, "room-menu");
   await page.locator("[role=menu]").waitFor();
   await page.touchscreen.tap(10, 300);
   await page.locator("[role=menu]").waitFor({ state: "detached" });
@@ -234,11 +234,11 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
   await page.evaluate(() => document.querySelector<HTMLElement>("[data-testid=search-toggle]")!.click());
   await page.getByTestId("search-field").fill("words");
   await page.keyboard.press("Enter");
-  await page.getByTestId("found").getByRole("button").first().tap();
+  await tap(page.getByTestId("found").getByRole("button").first());
   await page.getByTestId("search-field").waitFor({ state: "detached" });
 
   // Forward, and a reload, do not bring back what was closed.
-  await tap(ada, "search-toggle");
+  await tapOn(ada, "search-toggle");
   await page.getByTestId("search-field").waitFor();
   await back(ada);
   await page.getByTestId("search-field").waitFor({ state: "detached" });
@@ -259,19 +259,19 @@ it("a dialog over a list closes first, and a room that is chosen there takes the
   const ada = await comeFromElsewhere("back-one");
   const { page } = ada;
   const list = page.locator(".with-rooms");
-  await tap(ada, "rooms-toggle");
-  await tap(ada, "new-room");
+  await tapOn(ada, "rooms-toggle");
+  await tapOn(ada, "new-room");
   await page.getByTestId("dialog").waitFor();
   await back(ada);
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await list.waitFor();
-  await tap(ada, "new-room");
+  await tapOn(ada, "new-room");
   await page.getByTestId("new-room-name").fill("back-two");
   await page.keyboard.press("Enter");
   await ada.isAt(`${url}/#back-two`);
   await ada.reads("room-title", "back-two");
-  await tap(ada, "rooms-toggle");
-  await page.locator("[data-room=back-one]").tap();
+  await tapOn(ada, "rooms-toggle");
+  await tap(page.locator("[data-room=back-one]"));
   await ada.isAt(`${url}/#back-one`);
   await ada.isConnected();
   for (const room of ["back-two", "back-one"]) {
@@ -312,7 +312,7 @@ it("what stands at an edge keeps off the notch and the bar of the phone: the rea
   };
   await expect.poll(bottom).toBeLessThanOrEqual(PHONE.viewport!.height - 34);
   await page.locator(".preview img").waitFor();
-  await page.locator(".preview").tap();
+  await tap(page.locator(".preview"));
   const close = page.getByTestId("dialog").getByRole("button", { name: "Close" });
   await expect.poll(async () => (await close.boundingBox())!.y).toBeGreaterThanOrEqual(47);
   expect(rea.complaints).toEqual([]);
@@ -326,16 +326,16 @@ it("Back closes a dialog of the operator page, and leaves the view afterwards", 
   const { page } = ada;
   await page.goto(`${url}/admin`);
   await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));
-  await tap(ada, "sign-in-submit");
+  await tapOn(ada, "sign-in-submit");
   await page.getByTestId("tab-rooms").waitFor();
   await page.evaluate((room) => (location.hash = `#room/${room}`), room);
-  await tap(ada, "drain");
+  await tapOn(ada, "drain");
   await page.getByTestId("dialog").waitFor();
   await back(ada);
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await ada.isAt(`${url}/admin#room/${room}`);
-  await tap(ada, "drain");
-  await page.getByRole("button", { name: "Cancel" }).tap();
+  await tapOn(ada, "drain");
+  await tap(page.getByRole("button", { name: "Cancel" }));
   await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
   await back(ada);
   await ada.isAt(`${url}/admin`);
@@ -456,11 +456,11 @@ it("readers, tools and the mark of an edit cover no line of a message, also in a
     expect(behind.width).toBeGreaterThan(20);
   }
   const row = ada.message("12 as wide");
-  await row.locator(".content").tap();
+  await tap(row.locator(".content"));
   await row.getByTestId("reply").waitFor();
   await row.locator(".tools").evaluate((tools) => (tools.dataset["testid"] = "tools"));
   expect(await covers("tools")).toBe(0);
-  await row.getByTestId("reply").tap();
+  await tap(row.getByTestId("reply"));
   await ada.reads("about", /^Replying to ben/);
   for (const each of [ben, ...readers]) each.disconnect();
 });

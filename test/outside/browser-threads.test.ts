@@ -5,7 +5,7 @@ import { expect, inject, it, vi } from "vitest";
 import { png } from "./pictures.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, tap, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
@@ -212,7 +212,7 @@ it("on a phone a thread covers the room, Back closes it, and a line of a message
   await say(ben, "soon", first);
   const ada = await (await open(PHONE)).enter(room, "Ada");
   const { page } = ada;
-  await page.getByTestId("thread-line").tap();
+  await tap(page.getByTestId("thread-line"));
   await hasReplies(ada, "soon");
   const box = await page.locator(".side-panel").boundingBox();
   expect(box).toMatchObject({ x: 0, width: 390 });
@@ -220,14 +220,14 @@ it("on a phone a thread covers the room, Back closes it, and a line of a message
   await page.goBack();
   await page.locator(".side-panel").waitFor({ state: "detached" });
   expect(await page.getByTestId("composer").inputValue()).toBe("");
-  await page.getByTestId("thread-line").tap();
+  await tap(page.getByTestId("thread-line"));
   await vi.waitFor(async () => expect(await page.getByTestId("thread-composer").inputValue()).toBe("a draft"), WAIT);
-  await page.locator(".side-panel").getByTestId("send").tap();
+  await tap(page.locator(".side-panel").getByTestId("send"));
   await hasReplies(ada, "soon", "a draft");
   await page.goBack();
-  await page.getByTestId("room-menu").tap();
-  await page.getByRole("menuitem", { name: "Threads", exact: true }).tap();
-  await page.getByTestId("thread-item").tap();
+  await tap(page.getByTestId("room-menu"));
+  await tap(page.getByRole("menuitem", { name: "Threads", exact: true }));
+  await tap(page.getByTestId("thread-item"));
   await hasReplies(ada, "soon", "a draft");
   expect(ada.complaints).toEqual([]);
   await ada.close();

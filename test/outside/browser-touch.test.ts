@@ -7,7 +7,7 @@ import { passes } from "./axe.ts";
 import { comesToRest } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { NO_WORKER, sharedPage, Visitor, WAIT } from "./visitor.ts";
+import { NO_WORKER, sharedPage, tap, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("fastServerUrl");
 const browser = await useBrowser();
@@ -145,7 +145,7 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
   await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
 
   await press();
-  await sheet.getByRole("button", { name: "👍" }).tap();
+  await tap(sheet.getByRole("button", { name: "👍" }));
   await isClosed();
   await ada.reads("reaction", "👍 1");
   await press();
@@ -153,11 +153,11 @@ it("a long press on a message opens its sheet: quick reactions, and what its men
     async () => expect(await sheet.getByRole("button", { name: "👍" }).getAttribute("aria-pressed")).toBe("true"),
     WAIT,
   );
-  await sheet.getByRole("button", { name: "👍" }).tap();
+  await tap(sheet.getByRole("button", { name: "👍" }));
   await page.getByTestId("reaction").waitFor({ state: "detached" });
   await isClosed();
   await press();
-  await sheet.getByRole("button", { name: "Another emoji" }).tap();
+  await tap(sheet.getByRole("button", { name: "Another emoji" }));
   await isClosed();
   await page.locator(".picker").waitFor();
   await page.goBack();
@@ -251,7 +251,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await finger.touch("touchEnd");
   await vi.waitFor(async () => expect(await log.evaluate((log) => log.scrollTop)).toBeLessThan(before - 50), WAIT);
   await isIdle();
-  await page.getByTestId("newest").tap();
+  await tap(page.getByTestId("newest"));
   await page.getByTestId("newest").waitFor({ state: "detached" });
   await comesToRest(page);
 
@@ -333,19 +333,19 @@ it("in a thread fingers do the same: a long press and a swipe reply there, and a
   const about = panel.locator(".about");
   const reply = (text: string): Locator =>
     panel.getByTestId("replies").getByTestId("message").filter({ hasText: text });
-  await page.getByTestId("thread-line").tap();
+  await tap(page.getByTestId("thread-line"));
   await reply("and I tea").waitFor();
   await vi.waitFor(async () => expect(await page.evaluate("document.readyState")).toBe("complete"), WAIT);
 
   await finger.press(ada, await middleOf(reply("I do").locator(".content")));
   const items = page.getByTestId("sheet").getByRole("menuitem");
   expect(await items.allTextContents()).not.toContain("Reply in thread");
-  await items.filter({ hasText: /^Reply$/ }).tap();
+  await tap(items.filter({ hasText: /^Reply$/ }));
   await about.getByText("I do").waitFor();
   await panel.getByTestId("thread-composer").fill("which one?");
-  await panel.getByTestId("send").tap();
+  await tap(panel.getByTestId("send"));
   const quote = reply("which one?").and(page.locator("[data-state=sent]")).getByTestId("quote");
-  await quote.tap();
+  await tap(quote);
   await vi.waitFor(
     async () =>
       expect(

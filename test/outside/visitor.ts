@@ -1,4 +1,6 @@
 // A user of the chat page in a browser profile of their own; keeps all errors and warnings of the browser.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, onTestFailed, vi } from "vitest";
 
@@ -36,6 +38,29 @@ export function complaintsIn(page: Page): string[] {
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   return complaints;
+}
+
+/** How many clicks the page has heard since this was asked first. */
+const clicksOf = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const counted = globalThis as { clicks?: number };
+    if (counted.clicks === undefined) {
+      counted.clicks = 0;
+      addEventListener("click", () => (counted.clicks! += 1), true);
+    }
+    return counted.clicks;
+  });
+
+/** A finger taps. If the machine stalls in the middle, Chromium takes that for a long press, which ends in no click: then the finger taps again. */
+export async function tap(target: Locator): Promise<void> {
+  const page = target.page();
+  const before = await clicksOf(page);
+  await target.tap();
+  for (let looks = 0; looks < 20; looks++) {
+    if ((await clicksOf(page)) !== before) return;
+    await sleep(50);
+  }
+  await tap(target);
 }
 
 export class Visitor {
