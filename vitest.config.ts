@@ -31,18 +31,14 @@ const MOUNTED = ["test/durable/mounted/*.test.ts"];
 const SETTINGS_AGAIN = ["test/durable/settings-again.setup.ts"];
 
 /**
- * The file that counts the rows of all rooms: it starts a workerd of its own. All others share one per worker of vitest, because to start one and
- * to load the modules takes longer than most files run. The two that begin FIRST need a deployment that nobody has used yet: each begins a worker.
- */
-const ALONE = ["test/durable/announce.test.ts"];
-
-/**
  * Files that start first, by the beginning of their path in test/: those that wait longest. The rest of a project follows
- * at once, because its files share processes.
+ * at once, because its files share processes. Two need a deployment that nobody has used yet: each begins a worker. The third counts the rows of
+ * all rooms, of which there are few by then.
  */
 const FIRST = [
   "worker/metrics.",
   "durable/lobby.",
+  "durable/announce.",
   "durable/announce-direct.",
   "durable/watching.",
   "durable/recovery.",
@@ -81,7 +77,7 @@ const FIRST = [
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */
-const PROJECTS = ["object", "object-alone", "socketio-object", "mounted-object", "core", "outside"];
+const PROJECTS = ["object", "socketio-object", "mounted-object", "core", "outside"];
 
 class FirstThingsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -145,17 +141,12 @@ export default defineConfig({
           name: "object",
           maxWorkers,
           include: OBJECTS,
-          exclude: ALONE,
           isolate: false,
           testTimeout,
           hookTimeout,
           setupFiles: [...setupFiles, ...SETTINGS_AGAIN],
           expect,
         },
-      },
-      {
-        plugins: [oneModule("src/index.ts", ...setupFiles, ...ALONE), chatObjects()],
-        test: { name: "object-alone", maxWorkers, include: ALONE, testTimeout, hookTimeout, setupFiles, expect },
       },
       {
         plugins: [

@@ -1,6 +1,6 @@
 // Announcements by HTTP, through the real queue, to real rooms, and their cost: ANN-1 to ANN-8
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { ANNOUNCE_ROOMS } from "./announce-taking.ts";
 import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
@@ -13,6 +13,8 @@ import { freshRoom, isArmed, join, Sleeper, stubOf, useSettings, workerWith } fr
 import { rowsWrittenByAll, type Counted } from "./rows-written.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
+// A room in which a test has left clients would wake to ping them while rows are counted.
+beforeAll(() => callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 } }));
 afterEach(() => vi.restoreAllMocks());
 
 const announce = (body: object, options: CallOptions = {}) => callApi("POST", "/api/announce", { body, ...options });

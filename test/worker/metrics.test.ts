@@ -318,11 +318,11 @@ describe("counters: MET-2, MET-3", () => {
   it("name few rooms, those with the most traffic", async () => {
     const rooms = Array.from({ length: 25 }, () => freshRoom());
     for (const [i, room] of rooms.entries()) {
-      const believed = { members: 1, lastSeq: i, lastActivity: 1, believedMs: 60_000, madeAtMs: 1 };
+      const empty = { members: 0, lastSeq: i, lastActivity: 1, believedMs: 1, madeAtMs: 1 };
       await lobby().report({
         room,
-        ...believed,
-        connections: 1,
+        ...empty,
+        connections: 0,
         delta: { id: 1, counts: { delivered: 1000 + i } },
       });
     }
