@@ -10,6 +10,8 @@ import { findPlanted, openPlanted, PLANTED_SEEDS } from "./planted-search.ts";
 
 /** Seeds that are tried for a planted bug which its own seed does not find any more. */
 const OTHER_SEEDS = 30;
+/** A bug that takes more runs makes every run of the tests longer. */
+const RUNS_MAX = 4;
 /** A short plan with shards, rules and features. */
 const WITHOUT_BUG = 53;
 
@@ -22,8 +24,12 @@ describe("a planted bug", () => {
   afterAll(() => simulation.stop());
 
   it.each(PLANTED_BUGS)("is found: $bug", async (planted) => {
-    const found = await findPlanted(simulation, planted, OTHER_SEEDS);
+    const found = await findPlanted(simulation, planted, { seeds: OTHER_SEEDS });
     expect(found).toMatchObject({ violation: { invariant: planted.breaks } });
+    if (found!.runs > RUNS_MAX)
+      console.warn(
+        `${planted.bug}: found in run ${found!.runs}. Make the seeds anew: npm run simulate -- --planted --write`,
+      );
   });
 
   it("is what breaks the rule: without any, nothing breaks one, also after all of them", async () => {

@@ -165,7 +165,6 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
     find: "    if (seq !== undefined) this.#marks.restore({ user: client.peek().user, seq });\n",
     replace: "",
     breaks: "read",
-    isCostly: true,
   },
   {
     bug: "after sleep the room does not report its newest message to the lobby",
@@ -187,7 +186,6 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
     find: "    if (isNext || this.#held.size < HELD_MAX) this.#held.set(seq, message);\n",
     replace: "    if (seq <= this.#through + 30) this.#deliver(message);\n",
     breaks: "seen in order",
-    isCostly: true,
   },
   {
     bug: "a link counts a batch as sent although sending it failed",

@@ -33,8 +33,10 @@ function drawOf(name: string): Draw {
 const OTHER_LUCK = 3;
 
 export interface Found extends Draw {
-  /** Runs that it took. */
+  /** Which of the runs it was: 1 is that of the known seed. */
   readonly runs: number;
+  /** What happened until the rule was broken: the cost of the run. */
+  readonly events: number;
   readonly violation: Violation;
 }
 
@@ -62,18 +64,25 @@ function* candidates({ bug, isCostly, isInShards }: PlantedChatBug, seeds: numbe
 /** One thread with all planted bugs in it, each behind its switch. */
 export const openPlanted = (): Promise<SimulationThread<Plan>> => openChat(...withSwitches(PLANTED_BUGS));
 
-/** @returns the first run in which the bug breaks the rule that it should; nothing if there is none */
+/**
+ * @param wanted of so many runs that find the bug the one with the fewest events is taken
+ * @returns a run in which the bug breaks the rule that it should; nothing if there is none
+ */
 export async function findPlanted(
   simulation: SimulationThread<Plan>,
   planted: PlantedChatBug,
-  seeds: number,
+  { seeds, wanted = 1 }: { readonly seeds: number; readonly wanted?: number },
 ): Promise<Found | undefined> {
   const plantedBug = PLANTED_BUGS.indexOf(planted) + 1;
+  const found: Found[] = [];
   let runs = 0;
   for (const { seed, luck, plan } of candidates(planted, seeds)) {
-    const [violation] = (await simulation.run({ ...plan, plantedBug })).outcome.violations;
+    const { violations, counts } = (await simulation.run({ ...plan, plantedBug })).outcome;
+    const [violation] = violations;
     runs++;
-    if (violation?.invariant === planted.breaks) return { seed, luck, runs, violation };
+    if (violation?.invariant !== planted.breaks) continue;
+    found.push({ seed, luck, runs, events: counts["events"]!, violation });
+    if (found.length === wanted) break;
   }
-  return undefined;
+  return found.toSorted((one, other) => one.events - other.events)[0];
 }

@@ -77,7 +77,6 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     replace: "",
     also: { file: "src/chat/shards/log-items.ts", find: "from.ruling === to.ruling && ", replace: "" },
     breaks: "let in",
-    isCostly: true,
   },
   {
     bug: "a client is recovered in a shard that has not seen all that it missed",
@@ -101,7 +100,6 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     find: "    if (!table.isStored) this.#keep.set(",
     replace: "    if (!table) this.#keep.set(",
     breaks: "presence",
-    isCostly: true,
   },
   {
     bug: "a shard shows messages to members who attend to counts",
@@ -123,7 +121,6 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     find: "this.#delivery.notifiedSeq ?? this.seenSeq()",
     replace: "this.seenSeq()",
     breaks: "recovered whole",
-    isCostly: true,
   },
   {
     bug: "a room does not hear that nobody types in a shard any more",
