@@ -99,8 +99,9 @@ export class Outbox {
     const wasPumping = this.#isPumping;
     // None of them goes out while those before it fail.
     this.#isPumping = true;
-    // A copy: a listener may retry each message that failed, which puts it behind all others.
-    for (const clientMsgId of [...this.#messages.queue.keys()]) this.#fail(clientMsgId, failure);
+    // As many as there are now: a listener may retry each message that failed, which puts it behind all others.
+    const waiting = Array.from(this.#messages.queue.keys());
+    for (const clientMsgId of waiting) this.#fail(clientMsgId, failure);
     this.#isPumping = wasPumping;
     this.#pump();
   }

@@ -95,7 +95,8 @@ it("the join form, an empty room, what a guest opens there, and the dialog that 
   await passes(page, "join of a visitor who was here");
   await join.evaluate((button) => Object.assign(button.style, { background: "#777", color: "#888" }));
   await page.getByTestId("other-room").evaluate((button) => (button.textContent = ""));
-  expect((await findings(page)).map(([rule]) => rule).toSorted()).toEqual(["button-name", "color-contrast"]);
+  const rules = (await findings(page)).map(([rule]) => rule);
+  expect(new Set(rules)).toEqual(new Set(["button-name", "color-contrast"]));
   await ada.close();
 });
 
