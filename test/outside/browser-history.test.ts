@@ -40,9 +40,7 @@ const QUICK_FINGER: Hand = { px: 80, times: 6 };
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");
-const openDesktop = (): Promise<Visitor> => Visitor.open(browser, url, DESKTOP);
-const enter = sharedPage(openDesktop);
-const enterAsAda = sharedPage(openDesktop, () => tokenFor("ada", { name: "Ada" }));
+const enter = sharedPage(() => Visitor.open(browser, url, DESKTOP));
 type Client = Awaited<ReturnType<typeof join>>;
 let seeder: Client;
 
@@ -212,7 +210,8 @@ async function enterUnread(room: string, unread: number): Promise<{ ada: Visitor
   await ask(earlier, "read", { seq: MESSAGES - unread });
   earlier.disconnect();
   const read = collect<ReadMark>(ben, "read");
-  const ada = await enterAsAda(room);
+  const ada = await Visitor.open(browser, url, DESKTOP);
+  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
   await ada.page.getByTestId("message").first().waitFor();
   return { ada, ben, markOf: () => read.findLast(({ user }) => user === "ada")?.seq ?? 0 };
 }
@@ -246,6 +245,7 @@ it("a room opens at its first new message, marks as read what is passed, and goe
   await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 2), WAIT);
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
+  await ada.close();
 });
 
 /** The tab goes out of view, or comes back. */

@@ -105,6 +105,101 @@ it("a chosen colour scheme survives a reload, colours the bars of the browser, a
   await page.emulateMedia({ colorScheme: "light" });
 });
 
+interface Used {
+  /** Such as `box-shadow: var(--shadow)`. */
+  readonly declaration: string;
+  /** Whether the browser takes the value with the custom properties put in. */
+  readonly isValid: boolean;
+  /** The computed `box-shadow`; empty for other declarations. */
+  readonly shadow: string;
+}
+
+/** All declarations with custom properties in the sheets of the page, or of its `<parley-room>`. */
+const usedIn = (page: Page): Promise<Used[]> =>
+  page.evaluate(() => {
+    const host = document.querySelector("parley-room");
+    const sheets = host?.shadowRoot?.adoptedStyleSheets ?? document.styleSheets;
+    const styles: CSSStyleDeclaration[] = [];
+    const walk = (rules: CSSRuleList): void => {
+      for (const rule of rules) {
+        if ("style" in rule) styles.push(rule.style as CSSStyleDeclaration);
+        if ("styleSheet" in rule) walk((rule.styleSheet as CSSStyleSheet).cssRules);
+        if ("cssRules" in rule) walk(rule.cssRules as CSSRuleList);
+      }
+    };
+    for (const sheet of sheets) walk(sheet.cssRules);
+    const declared = styles.flatMap((style) => style.cssText.split(/;\s*/)).filter((text) => text.includes(":"));
+    const probe = document.createElement("div");
+    (host?.shadowRoot ?? document).querySelector(".parley")!.append(probe);
+    const computed = getComputedStyle(probe);
+    // Those of some elements only. Components set these.
+    const local = new Map(["--hue", "--rows", "--digits"].map((name): [string, string] => [name, "5"]));
+    for (const text of declared) {
+      const [, name, value] = /^(--[\w-]+):\s*(.*)$/s.exec(text) ?? [];
+      if (name !== undefined) local.set(name, value!);
+    }
+    const valueOf = (name: string): string => computed.getPropertyValue(name) || (local.get(name) ?? "");
+    const filled = (text: string): string =>
+      /var\(/.test(text) ? filled(text.replaceAll(/var\((--[\w-]+)\)/g, (_, name: string) => valueOf(name))) : text;
+    const used = declared
+      .filter((text) => /var\(/.test(text) && !text.startsWith("--"))
+      .map((declaration) => {
+        const [, property, value] = /^([\w-]+):\s*(.*?)(?: !important)?$/s.exec(declaration)!;
+        probe.style.cssText = declaration;
+        const shadow = property === "box-shadow" ? computed.boxShadow : "";
+        return { declaration, isValid: CSS.supports(property!, filled(value!)), shadow };
+      });
+    probe.remove();
+    return used;
+  });
+
+const PAGES: ReadonlyArray<readonly [name: string, open: (page: Page) => Promise<unknown>, shadows: number]> = [
+  [
+    "the chat page",
+    async (page) => {
+      await page.goto(url);
+      await page.getByTestId("join-form").waitFor();
+    },
+    9,
+  ],
+  [
+    "the operator page",
+    async (page) => {
+      await page.goto(`${url}/admin`);
+      await page.locator(".card").waitFor();
+    },
+    3,
+  ],
+  [
+    "the embed",
+    async (page) => {
+      await page.goto(`${url}/health`);
+      await page.addScriptTag({ type: "module", url: `${url}/embed.js` });
+      await page.evaluate(() => document.body.append(document.createElement("parley-room")));
+      await page.waitForFunction(() => document.querySelector("parley-room")?.shadowRoot?.querySelector(".parley"));
+    },
+    7,
+  ],
+];
+
+it("the browser can read each value with a custom property, and draws all shadows, in light and in dark, on the chat page, the operator page and in the embed", async () => {
+  const page = await browser.newPage(NO_WORKER);
+  for (const [name, open, shadows] of PAGES) {
+    await open(page);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const used = await usedIn(page);
+      expect(used.length, name).toBeGreaterThan(40);
+      expect(used.filter(({ isValid }) => !isValid).map(({ declaration }) => declaration)).toEqual([]);
+      const drawn = used.filter(({ declaration }) => declaration.startsWith("box-shadow: var(--shadow)"));
+      expect(drawn.length, name).toBeGreaterThanOrEqual(shadows);
+      for (const { shadow } of drawn)
+        expect(shadow).toMatch(/^rgba\(.+\) 0px 1px 2px 0px, rgba\(.+\) 0px 8px 28px 0px$/);
+    }
+  }
+  await page.close();
+});
+
 it("the target of a jump is highlighted, without motion where the reader wants none, until the next jump", async () => {
   const ada = await enter("looks-motion");
   const { page } = ada;
@@ -313,95 +408,8 @@ it("resizing the window keeps what is read in view, and the end at the end; the 
   await page.mouse.move(button.x - 200, button.y + button.height / 2);
   const tools = (await page.locator(".message:hover .tools").boundingBox())!;
   expect(tools.x).toBeGreaterThanOrEqual(button.x + button.width);
+  await ada.close();
   ben.disconnect();
-});
-
-interface Used {
-  /** Such as `box-shadow: var(--shadow)`. */
-  readonly declaration: string;
-  /** Whether the browser takes the value with the custom properties put in. */
-  readonly isValid: boolean;
-  /** The computed `box-shadow`; empty for other declarations. */
-  readonly shadow: string;
-}
-
-/** All declarations with custom properties in the sheets of the page, or of its `<parley-room>`. */
-const usedIn = (page: Page): Promise<Used[]> =>
-  page.evaluate(() => {
-    const host = document.querySelector("parley-room");
-    const sheets = host?.shadowRoot?.adoptedStyleSheets ?? document.styleSheets;
-    const styles: CSSStyleDeclaration[] = [];
-    const walk = (rules: CSSRuleList): void => {
-      for (const rule of rules) {
-        if ("style" in rule) styles.push(rule.style as CSSStyleDeclaration);
-        if ("styleSheet" in rule) walk((rule.styleSheet as CSSStyleSheet).cssRules);
-        if ("cssRules" in rule) walk(rule.cssRules as CSSRuleList);
-      }
-    };
-    for (const sheet of sheets) walk(sheet.cssRules);
-    const declared = styles.flatMap((style) => style.cssText.split(/;\s*/)).filter((text) => text.includes(":"));
-    const probe = document.createElement("div");
-    (host?.shadowRoot ?? document).querySelector(".parley")!.append(probe);
-    const computed = getComputedStyle(probe);
-    // Those of some elements only. Components set these.
-    const local = new Map(["--hue", "--rows", "--digits"].map((name): [string, string] => [name, "5"]));
-    for (const text of declared) {
-      const [, name, value] = /^(--[\w-]+):\s*(.*)$/s.exec(text) ?? [];
-      if (name !== undefined) local.set(name, value!);
-    }
-    const valueOf = (name: string): string => computed.getPropertyValue(name) || (local.get(name) ?? "");
-    const filled = (text: string): string =>
-      /var\(/.test(text) ? filled(text.replaceAll(/var\((--[\w-]+)\)/g, (_, name: string) => valueOf(name))) : text;
-    const used = declared
-      .filter((text) => /var\(/.test(text) && !text.startsWith("--"))
-      .map((declaration) => {
-        const [, property, value] = /^([\w-]+):\s*(.*?)(?: !important)?$/s.exec(declaration)!;
-        probe.style.cssText = declaration;
-        const shadow = property === "box-shadow" ? computed.boxShadow : "";
-        return { declaration, isValid: CSS.supports(property!, filled(value!)), shadow };
-      });
-    probe.remove();
-    return used;
-  });
-
-const PAGES: ReadonlyArray<readonly [name: string, open: (page: Page) => Promise<unknown>, shadows: number]> = [
-  ["the chat page", (page) => page.getByTestId("log").waitFor(), 9],
-  [
-    "the operator page",
-    async (page) => {
-      await page.goto(`${url}/admin`);
-      await page.locator(".card").waitFor();
-    },
-    3,
-  ],
-  [
-    "the embed",
-    async (page) => {
-      await page.goto(`${url}/health`);
-      await page.addScriptTag({ type: "module", url: `${url}/embed.js` });
-      await page.evaluate(() => document.body.append(document.createElement("parley-room")));
-      await page.waitForFunction(() => document.querySelector("parley-room")?.shadowRoot?.querySelector(".parley"));
-    },
-    7,
-  ],
-];
-
-it("the browser can read each value with a custom property, and draws all shadows, in light and in dark, on the chat page, the operator page and in the embed", async () => {
-  const { page } = await enter("looks-empty");
-  for (const [name, open, shadows] of PAGES) {
-    await open(page);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const used = await usedIn(page);
-      expect(used.length, name).toBeGreaterThan(40);
-      expect(used.filter(({ isValid }) => !isValid).map(({ declaration }) => declaration)).toEqual([]);
-      const drawn = used.filter(({ declaration }) => declaration.startsWith("box-shadow: var(--shadow)"));
-      expect(drawn.length, name).toBeGreaterThanOrEqual(shadows);
-      for (const { shadow } of drawn)
-        expect(shadow).toMatch(/^rgba\(.+\) 0px 1px 2px 0px, rgba\(.+\) 0px 8px 28px 0px$/);
-    }
-  }
-  await page.close();
 });
 
 /** Elements that moved, each with its place in the document and on the screen, or "gone" if it was removed. */

@@ -147,15 +147,11 @@ it("the first tap on a link, a quote or an author does what it says, and begins 
 
 let traveller: Visitor | undefined;
 /** The tests of Back share a page, too. */
-async function isElsewhere(): Promise<Visitor> {
+async function comeFromElsewhere(room: string): Promise<Visitor> {
   onTestFailed(() => void (traveller = undefined));
   const ada = (traveller ??= await Visitor.open(browser, url, PHONE));
   ada.complaints.length = 0;
   await ada.page.goto(BEFORE);
-  return ada;
-}
-async function comeFromElsewhere(room: string): Promise<Visitor> {
-  const ada = await isElsewhere();
   await ada.enterWith(await tokenFor("ada", { name: "Ada", role: "moderator" }), room, "Ada");
   await ada.isConnected();
   return ada;
@@ -321,8 +317,8 @@ it("what stands at an edge keeps off the notch and the bar of the phone: the rea
 });
 
 it("Back closes a dialog of the operator page, and leaves the view afterwards", async () => {
-  const room = "back-all";
-  const ada = await isElsewhere();
+  const room = "back-operated";
+  const ada = await comeFromElsewhere(room);
   const { page } = ada;
   await page.goto(`${url}/admin`);
   await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));

@@ -20,12 +20,6 @@ const special = await useServer({
 
 const enter = sharedPage(() => Visitor.open(browser, url, NO_WORKER));
 
-/** A moderator beside her. */
-const enterMo = sharedPage(
-  () => Visitor.open(browser, url, NO_WORKER),
-  () => tokenFor("mo", { name: "Mo", role: "moderator" }),
-);
-
 /** One more than a room lists. */
 const CROWD = 201;
 
@@ -34,9 +28,15 @@ type Client = Awaited<ReturnType<typeof join>>;
 const person = async (room: string, user: string, name = user, at = url): Promise<Client> =>
   join(at, room, user, { auth: { token: await tokenFor(user, { name }) } });
 
-async function enterAs(user: string, name: string, room: string): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, special.url, NO_WORKER);
-  await visitor.enterWith(await tokenFor(user, { name }), room, name);
+async function enterAs(
+  user: string,
+  name: string,
+  room: string,
+  at = special.url,
+  role: "member" | "moderator" = "member",
+): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, at, NO_WORKER);
+  await visitor.enterWith(await tokenFor(user, { name, role }), room, name);
   await visitor.isConnected();
   return visitor;
 }
@@ -160,7 +160,7 @@ it("rooms have names and topics, a list in sections that marks drafts, and a way
   await page.keyboard.press("Enter");
   await ada.reads("room-title", "#Named Room");
   await expect.poll(() => page.url()).toBe(`${url}/#${room}`);
-  const mo = await enterMo(room, "Mo");
+  const mo = await enterAs("named-mo", "Mo", room, url, "moderator");
   await mo.reads("room-title", "#Named Room");
   await mo.page.getByTestId("set-topic").click();
   await mo.page.getByTestId("room-name").fill("Coffee & code");
@@ -234,7 +234,7 @@ it("rooms have names and topics, a list in sections that marks drafts, and a way
   await ada.say("under another name");
   await mo.message("Ada L.").filter({ hasText: "under another name" }).waitFor();
   expect(ada.complaints).toEqual([]);
-  await tab.page.close();
+  await Promise.all([tab.page.close(), mo.close()]);
 });
 
 it("a moderator sees each member's role, in the order of names, the actions for each, and which of two of the same name a dialog means", async () => {
@@ -246,7 +246,7 @@ it("a moderator sees each member's role, in the order of names, the actions for 
     ["u4", "Olga", "moderator"],
   ] as const)
     await join(url, room, user, { auth: { token: await tokenFor(user, { name, role }) } });
-  const mo = await enterMo(room, "Mo");
+  const mo = await enterAs("mo", "Mo", room, url, "moderator");
   await mo.countsMembers(5);
   await mo.page.getByRole("button", { name: "5 members" }).click();
   const names = mo.page.getByTestId("members").locator(".member-name");
@@ -282,9 +282,8 @@ it("a moderator sees each member's role, in the order of names, the actions for 
   await members.filter({ hasText: "#ada-2" }).getByTestId("moderate").click();
   await mo.choose("Kick…");
   await mo.page.getByRole("heading", { name: "Kick Ada #ada-2" }).waitFor();
-  await mo.page.keyboard.press("Escape");
-  await mo.page.getByTestId("dialog").waitFor({ state: "detached" });
   expect(mo.complaints).toEqual([]);
+  await mo.close();
 });
 
 it("in a large room, silent members outside the list can be found and mentioned", async () => {
@@ -394,7 +393,7 @@ it("a moderator pins messages, and members jump to them, the newest first", asyn
   writer.disconnect();
   const keeper = await join(url, room, "keeper", { auth: { token: await tokenFor("keeper", { role: "moderator" }) } });
   const ada = await enter(room);
-  const mo = await enterMo(room, "Mo");
+  const mo = await enterAs("mo", "Mo", room, url, "moderator");
   const newest = "message 54";
   await vi.waitFor(async () => expect(await isInView(ada, newest)).toBe(true), WAIT);
   expect(await ada.page.getByTestId("pinned").count()).toBe(0);
