@@ -49,6 +49,9 @@ const FIRST = [
   "kit/simulate.",
   "outside/templates.",
   "outside/language-clients.",
+  "outside/browser-notifications.",
+  "outside/react/parts.",
+  "outside/own-application.",
   "outside/browser-history.",
   "outside/durability.",
   "outside/engine",
@@ -72,8 +75,9 @@ const FIRST = [
   "outside/closed-tcp.",
   "outside/serve.",
   "outside/browser-accessible.",
-  "outside/own-application.",
   "outside/browser-files.",
+  "outside/browser-xss.",
+  "outside/browser-offline.",
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */
