@@ -54,5 +54,6 @@ beforeAll(async () => {
 
 it.each(WORKERS)("a Worker with %s has nothing of other features in its bundle", (features, _worker, inBundle) => {
   const { text } = bundles[features]!;
+  expect(text, "needs nothing of Node").not.toMatch(/["']node:/);
   expect(Object.keys(WORDS).filter((feature) => WORDS[feature]!.some((word) => text.includes(word)))).toEqual(inBundle);
 });
