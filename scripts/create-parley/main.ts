@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm runs this as the bin of create-parley.
+// The program create-parley: runs the command, and says why it failed. npm calls it for `npm create parley`.
 import { create } from "./command.ts";
 import { Refusal } from "./new-project.ts";
 

@@ -1,4 +1,4 @@
-// What axe-core finds wrong in a page, light and dark. Tests of pages in a browser call it.
+// Runs axe-core, which judges accessibility, in a page, in the light and in the dark scheme. Called by the browser tests.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
