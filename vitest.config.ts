@@ -11,8 +11,8 @@ import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 /** Tests of objects wait more than they work. Each further worker loads all modules again. */
 const maxWorkers = 2;
 
-/** Tests of the cores never wait: at the end, when they alone are left, each has a processor. */
-const maxWorkersCore = 2;
+/** Tests of the cores never wait: what they leave of two processors is for those that do, which end last. */
+const maxWorkersCore = 1;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
 const maxWorkersOutside = 4;

@@ -1,7 +1,7 @@
 // Checks types, lint, format and unused code: `npm run check`, and run-tests.ts beside the suites.
 import { spawn } from "node:child_process";
+import { setPriority } from "node:os";
 import path from "node:path";
-import { Readable } from "node:stream";
 
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { helpOf, readOptions } from "./options.ts";
@@ -13,10 +13,9 @@ interface Check {
   readonly mend?: string;
 }
 
-/** Goes first, because it emits the declarations of the package, by which lint knows the types of the pages' imports. */
-const TYPES: Check = { name: "types", command: ["node", "scripts/check-types.ts"] };
-
-const OTHERS: readonly Check[] = [
+/** Types go first, because they emit the declarations of the package, by which lint knows the types of the pages' imports. */
+const CHECKS: readonly Check[] = [
+  { name: "types", command: ["node", "scripts/check-types.ts"] },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
   { name: "format", command: ["oxfmt", "--check"], mend: "npm run format" },
   { name: "unused code", command: ["knip"] },
@@ -27,22 +26,23 @@ const OTHERS: readonly Check[] = [
   },
 ];
 
+/** A `nice` value: in `npm test` the suites go first, because their end is waited for. */
+const NICENESS = 10;
+
 /**
- * Runs the checks, those after the first two at a time, and prints the problems of each.
+ * Runs the checks one after the other, and prints the problems of each.
  * @returns the names of those that failed
  */
 export async function runChecks(): Promise<{ passed: number; failed: string[] }> {
-  const failed: string[] = (await passes(TYPES)) ? [] : [TYPES.name];
-  const run = async (check: Check): Promise<void> => {
-    if (!(await passes(check))) failed.push(check.name);
-  };
-  await Readable.from(OTHERS).forEach(run, { concurrency: 2 });
-  return { passed: 1 + OTHERS.length - failed.length, failed };
+  const failed: string[] = [];
+  for (const check of CHECKS) if (!(await passes(check))) failed.push(check.name);
+  return { passed: CHECKS.length - failed.length, failed };
 }
 
 async function passes({ name, command: [program, ...args], mend }: Check): Promise<boolean> {
   const bin = path.join(PROJECT_ROOT, "node_modules", ".bin", program!);
   const child = spawn(bin, args, { cwd: PROJECT_ROOT, stdio: ["ignore", "pipe", "pipe"] });
+  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const code = await new Promise<number | null>((resolve, reject) => {

@@ -114,7 +114,7 @@ async function choose(visitor: Visitor, item: string, menu: "room-menu" | "profi
   await visitor.choose(item);
 }
 
-it("a message to the reader makes one notification and one sound over two hidden tabs, and a press leads to it; title and icon count what is new", async () => {
+it.concurrent("a message to the reader makes one notification and one sound over two hidden tabs, and a press leads to it; title and icon count what is new", async () => {
   const [here, there] = ["told-here", "told-there"];
   const ben = await person(here, "told-ben", "Ben");
   const ada = await enterAs("told-ada", "Ada", there);
@@ -180,7 +180,7 @@ it("a message to the reader makes one notification and one sound over two hidden
   await ada.close();
 });
 
-it("a muted room counts what speaks to the reader alone, and tells of nothing; a conversation does", async () => {
+it.concurrent("a muted room counts what speaks to the reader alone, and tells of nothing; a conversation does", async () => {
   const [here, loud] = ["mute-here", "mute-loud"];
   const ada = await enterAs("mute-ada", "Ada", loud);
   await choose(ada, "Turn on notifications");
@@ -208,7 +208,7 @@ it("a muted room counts what speaks to the reader alone, and tells of nothing; a
   await ada.close();
 });
 
-it("messages are marked as unread on all devices, and read with Escape; the list of mentions of all rooms leads to each, also on a phone", async () => {
+it.concurrent("messages are marked as unread on all devices, and read with Escape; the list of mentions of all rooms leads to each, also on a phone", async () => {
   const [room, elsewhere] = ["unread-again", "unread-elsewhere"];
   const ben = await person(room, "unread-ben", "Ben");
   const ada = await enterAs("unread-ada", "Ada", room);
