@@ -11,11 +11,14 @@ import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 /** Tests of objects wait more than they work. Each further worker loads all modules again. */
 const maxWorkers = 2;
 
-/** Tests of the cores never wait: what they leave of two processors is for those that do, which end last. */
+/** Tests of the cores never wait. More workers would take the processors from those that do, and everything would take longer. */
 const maxWorkersCore = 1;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
 const maxWorkersOutside = 4;
+
+/** Each starts a browser, which keeps a processor busy. */
+const maxWorkersBrowser = 2;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 4;
@@ -29,6 +32,8 @@ const OBJECTS = ["test/{durable,worker}/*.test.ts"];
 const SOCKETIO = ["test/durable/socketio/*.test.ts"];
 const MOUNTED = ["test/durable/mounted/*.test.ts"];
 const SETTINGS_AGAIN = ["test/durable/settings-again.setup.ts"];
+/** Tests that look at pages in a real browser. */
+const BROWSER = ["test/outside/{browser-*,polling,race,react/*}.test.ts"];
 
 /**
  * Files that start first, by the beginning of their path in test/: those that wait longest. The rest of a project follows
@@ -81,7 +86,7 @@ const FIRST = [
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */
-const PROJECTS = ["object", "socketio-object", "mounted-object", "core", "outside"];
+const PROJECTS = ["object", "socketio-object", "mounted-object", "core", "outside", "browser"];
 
 class FirstThingsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -114,6 +119,18 @@ const chatObjects = () =>
       },
     },
   });
+
+/** Of the tests that start programs or browsers, and talk to servers as clients do. */
+const outside = {
+  isolate: false,
+  experimental: { viteModuleRunner: false },
+  maxConcurrency,
+  globalSetup: "test/outside/server.setup.ts",
+  setupFiles: [...setupFiles, "test/outside/lines.setup.ts"],
+  expect,
+  testTimeout,
+  hookTimeout,
+};
 
 export default defineConfig({
   test: {
@@ -190,18 +207,21 @@ export default defineConfig({
       },
       {
         test: {
+          ...outside,
           name: "outside",
           maxWorkers: maxWorkersOutside,
-          isolate: false,
-          experimental: { viteModuleRunner: false },
-          maxConcurrency,
           include: ["test/outside/**/*.test.ts"],
-          globalSetup: "test/outside/server.setup.ts",
-          setupFiles: [...setupFiles, "test/outside/lines.setup.ts"],
-          expect,
-          testTimeout,
-          hookTimeout,
+          exclude: BROWSER,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...outside,
+          name: "browser",
+          maxWorkers: maxWorkersBrowser,
+          include: BROWSER,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

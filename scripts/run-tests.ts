@@ -21,7 +21,7 @@ import { helpOf, readOptions } from "./options.ts";
  */
 const OUTSIDE = "outside";
 const OBJECTS = "*object*";
-const RUNS = [OUTSIDE, OBJECTS, "core"];
+const RUNS = [OUTSIDE, OBJECTS, "browser", "core"];
 const ALL_PROJECTS = "*";
 
 /** Of the tests outside, those of what a workerd may do otherwise: sleep, wakes and their costs. */

@@ -86,6 +86,12 @@ describe("source files", () => {
     expect(sourcesIn("test").filter((file) => replaced.test(textOf(file)))).toEqual([join("test", "host", "steps.ts")]);
   });
 
+  it("of tests that run side by side wait by `vi.waitFor`: `expect.poll` may take another test for its own, or find none", () => {
+    const polls = (text: string): boolean =>
+      /\.concurrent\b|concurrent: true/.test(text) && /\bexpect\.poll\(/.test(text);
+    expect(sourcesIn("test").filter((file) => polls(textOf(file)))).toEqual([]);
+  });
+
   const CORES = ["clock", "storage", "protocol", "metrics", "socketio", "chat", "relay", "features"].map((name) =>
     join("src", name),
   );

@@ -1,7 +1,7 @@
 // Attacks that only a raw connection can make, against a real server: bytes that are nothing, requests that never end or break off, and
 // readers that stop reading (EIO-10).
 import type { Socket } from "socket.io-client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { API_BODIES_MAX, UPLOADS_MAX } from "../../src/worker/deployment.ts";
 import { HOSTILE_BYTES, UNANSWERED } from "../attacks/wire.ts";
@@ -76,9 +76,9 @@ describe.concurrent("EIO-10: readers that stop reading", () => {
     ben.on("chat-message", () => heard++);
     const ada = await join(server.url, "busy", "ada", { transports: ["websocket"] });
     for (let i = 0; i < ROUNDS; i++) await ask(ada, "chat-message", { content: "x".repeat(CHUNK) });
-    await expect.poll(() => heard).toBe(ROUNDS);
+    await vi.waitFor(() => expect(heard).toBe(ROUNDS));
     // Ada and Ben are left: a disconnected user is no member any more, even if its socket has not noticed.
-    await expect.poll(async () => (await ask<{ count: number }>(ben, "presence", {})).count).toBe(2);
+    await vi.waitFor(async () => expect((await ask<{ count: number }>(ben, "presence", {})).count).toBe(2));
     for (const line of stuck) {
       line.readOn();
       expect(await line.until(() => line.isOver || line.heard.includes("too far behind"))).toBe(true);
@@ -138,9 +138,9 @@ it.each([
     const lines = await Promise.all(
       Array.from({ length: max }, () => begin(head, token, `Content-Type: ${type}\r\nContent-Length: 1000\r\n\r\n{`)),
     );
-    await expect.poll(post, { interval: 50 }).toBe(429);
+    await vi.waitFor(async () => expect(await post()).toBe(429));
     for (const line of lines) line.reset();
-    await expect.poll(post, { interval: 50 }).toBe(good);
+    await vi.waitFor(async () => expect(await post()).toBe(good));
   },
 );
 

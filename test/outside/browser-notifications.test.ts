@@ -148,7 +148,7 @@ it.concurrent("a message to the reader makes one notification and one sound over
     const told = [...(await toldIn(ada)), ...(await toldIn(second))];
     expect(told).toEqual([{ title: `Ben in #${here}`, body: "are you there, @Ada?" }]);
   }, WAIT);
-  await expect.poll(async () => (await tonesIn(ada)) + (await tonesIn(second)) - before).toBe(2);
+  await vi.waitFor(async () => expect((await tonesIn(ada)) + (await tonesIn(second)) - before).toBe(2), WAIT);
 
   const teller = (await toldIn(ada)).length > 0 ? ada : second;
   await show(teller, "visible");
@@ -190,7 +190,7 @@ it.concurrent("a muted room counts what speaks to the reader alone, and tells of
   for (const text of ["one", "two", "@mute-ada three"]) await says(ben, text);
   await titled(ada, `(1) #${here}`);
   const badge = ada.page.locator(`[data-testid=room-item][data-room=${loud}] [data-testid=unread]`);
-  await expect.poll(() => badge.textContent()).toMatch(/^1 new message, 1 to you/);
+  await vi.waitFor(async () => expect(await badge.textContent()).toMatch(/^1 new message, 1 to you/), WAIT);
 
   const { room } = await ask<{ room: string }>(ben, "open-dm", { user: "mute-ada" });
   const direct = await person(room, "mute-ben", "Ben");
@@ -220,7 +220,10 @@ it.concurrent("messages are marked as unread on all devices, and read with Escap
   await ada.use("second", "more");
   await ada.choose("Mark as unread");
   await titled(ada, `(2) #${room}`);
-  await expect.poll(() => line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("second");
+  await vi.waitFor(
+    async () => expect(await line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("second"),
+    WAIT,
+  );
   await titled(phone, `(2) #${elsewhere}`);
   await page.getByTestId("composer").focus();
   await page.keyboard.press("Escape");

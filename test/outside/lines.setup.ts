@@ -1,6 +1,6 @@
 // Closes the sockets and proxies that a file of tests has opened: files share processes and modules. And `fetch` uses no connection again that has
-// rested: on a slow machine its server may be closing it. `vi.waitFor` looks ever less often. Run by vitest before each file of the project
-// "outside".
+// rested: on a slow machine its server may be closing it. `vi.waitFor` looks ever less often. Run by vitest before each file of the projects
+// "outside" and "browser".
 import { setTimeout } from "node:timers/promises";
 
 import { Agent, setGlobalDispatcher } from "undici";

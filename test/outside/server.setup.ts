@@ -1,5 +1,5 @@
-// Vitest calls this before the first outside test. It builds the bundle that all test servers run, and starts the two servers that most
-// tests share. The returned function stops them.
+// Vitest calls this before the first test of the projects "outside" and "browser". It builds the bundle that all test servers run, and starts
+// the two servers that most tests share. The returned function stops them.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,29 @@ declare module "vitest" {
   }
 }
 
+interface Servers {
+  readonly serverUrl: string;
+  readonly fastServerUrl: string;
+  stop(): Promise<void>;
+}
+
+/** In `npm test` each project has a run of vitest, all in one process: the first one starts the servers, the last one stops them. */
+const here = globalThis as { parleyServers?: { users: number; readonly started: Promise<Servers> } };
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const shared = (here.parleyServers ??= { users: 0, started: start() });
+  shared.users++;
+  const servers = await shared.started;
+  project.provide("serverUrl", servers.serverUrl);
+  project.provide("fastServerUrl", servers.fastServerUrl);
+  return async () => {
+    if (--shared.users > 0) return;
+    delete here.parleyServers;
+    await servers.stop();
+  };
+}
+
+async function start(): Promise<Servers> {
   const folder = mkdtempSync(path.join(tmpdir(), "parley-deployment-"));
   // Inherited by the processes of vitest and by the servers that tests start.
   process.env[DEPLOYMENT_FILE] = path.join(folder, "deployment.json");
@@ -27,11 +49,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     startServer({ settings: { LINK_CARDS: "on" } }),
     startServer({ settings: { LINK_CARDS: "on", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" } }),
   ]);
-  project.provide("serverUrl", server.url);
-  project.provide("fastServerUrl", fast.url);
-  return async () => {
-    await Promise.all([server.stop(), fast.stop()]);
-    // A folder of installed packages takes a while, in which vitest ends its processes.
-    await rm(folder, { recursive: true, force: true });
+  return {
+    serverUrl: server.url,
+    fastServerUrl: fast.url,
+    stop: async () => {
+      await Promise.all([server.stop(), fast.stop()]);
+      // A folder of installed packages takes a while, in which vitest ends its processes.
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }

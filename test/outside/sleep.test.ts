@@ -2,7 +2,7 @@
 // lives in memory only, so a room that has slept does not know it any more (EIO-8).
 import { setTimeout as pause } from "node:timers/promises";
 
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
@@ -107,7 +107,7 @@ describe.concurrent("a room sleeps 11 s after its last packet", () => {
     ada.io.engine.write('51-7["chat-message",{"_placeholder":true,"num":0}]');
     await canary.sleeps();
     ada.io.engine.write(new Uint8Array([1, 2, 3]));
-    await expect.poll(() => answers.at(-1)).toMatch(/^37\[\{"error":\{"code":"INVALID_PAYLOAD"/);
+    await vi.waitFor(() => expect(answers.at(-1)).toMatch(/^37\[\{"error":\{"code":"INVALID_PAYLOAD"/));
     expect(ada.connected).toBe(true);
   });
 });
