@@ -11,16 +11,16 @@ import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 /** Tests of objects wait more than they work. Each further worker loads all modules again. */
 const maxWorkers = 2;
 
-/** Tests of the cores never wait. More workers would take the processors from those that do, and everything would take longer. */
-const maxWorkersCore = 1;
+/** Tests of the cores never wait: each has a processor, if they run alone. */
+const maxWorkersCore = 2;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
 const maxWorkersOutside = 4;
 
-/** Each starts a browser, which keeps a processor busy. */
+/** Each worker starts a browser, which keeps a processor busy. */
 const maxWorkersBrowser = 2;
 
-/** Tests of one outside file that run side by side: each starts programs and waits for them. */
+/** Tests of one outside file that run side by side: each waits, for programs, rooms or pages. */
 const maxConcurrency = 4;
 
 const testTimeout = HANG_MS;
@@ -120,8 +120,8 @@ const chatObjects = () =>
     },
   });
 
-/** Of the tests that start programs or browsers, and talk to servers as clients do. */
-const outside = {
+/** Options of both projects that test the whole server. */
+const wholeServer = {
   isolate: false,
   experimental: { viteModuleRunner: false },
   maxConcurrency,
@@ -207,7 +207,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...outside,
+          ...wholeServer,
           name: "outside",
           maxWorkers: maxWorkersOutside,
           include: ["test/outside/**/*.test.ts"],
@@ -217,7 +217,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...outside,
+          ...wholeServer,
           name: "browser",
           maxWorkers: maxWorkersBrowser,
           include: BROWSER,

@@ -26,7 +26,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** A `nice` value: in `npm test` the suites go first, because their end is waited for. */
+/** A `nice` value: in `npm test` the suites get the processors before the checks. */
 const NICENESS = 10;
 
 /**

@@ -1,5 +1,5 @@
 // Holds the rules of source files that neither compiler nor lint knows: their length, their comments, the purity of the cores.
-import { readdirSync } from "node:fs";
+import { globSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -90,6 +90,12 @@ describe("source files", () => {
     const polls = (text: string): boolean =>
       /\.concurrent\b|concurrent: true/.test(text) && /\bexpect\.poll\(/.test(text);
     expect(sourcesIn("test").filter((file) => polls(textOf(file)))).toEqual([]);
+  });
+
+  it("of tests in a browser belong to the project that has few browsers", () => {
+    const [, pattern] = /^const BROWSER = \["([^"]+)"\];$/m.exec(textOf("vitest.config.ts"))!;
+    const inBrowser = sourcesIn(join("test", "outside")).filter((file) => /\buseBrowser\(\)/.test(textOf(file)));
+    expect(inBrowser.filter((file) => file.endsWith(".test.ts"))).toEqual(globSync(pattern!, { cwd: ROOT }).toSorted());
   });
 
   const CORES = ["clock", "storage", "protocol", "metrics", "socketio", "chat", "relay", "features"].map((name) =>

@@ -10,7 +10,7 @@ import { ProcessGroup } from "./servers.ts";
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-bench-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-it.concurrent("npm run crash kills the server under load, and finds every acked message once", async () => {
+it("npm run crash kills the server under load, and finds every acked message once", async () => {
   const group = new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "crash", "--rounds", "1", "--seed", "8"] });
   expect(await group.exit(), group.output).toBe(0);
   expect(group.stdout).toMatch(/^round 1: killed under load.*; all back/m);
@@ -20,7 +20,6 @@ it.concurrent("npm run crash kills the server under load, and finds every acked 
 
 it.runIf(process.platform === "linux")(
   "npm run bench measures, counts faults, and writes what it measured",
-  { concurrent: true },
   async () => {
     const file = path.join(scratch, "echo.json");
     const args = ["bench", "echo", "--quick", "--peers", "parley", "--json", file];

@@ -10,60 +10,57 @@ import { connectRoom } from "../../client/core/client.ts";
 import { HOST, startServer, type TestServer } from "./servers.ts";
 import { ask, collect, next, open } from "./stock-clients.ts";
 
-/** An identity provider, and a server that asks it for keys. */
-interface Outage {
-  readonly server: TestServer;
-  isWell: boolean;
-  fetches: number;
-  /** Waited for before each answer. */
-  answering: Promise<void> | undefined;
-  connect(room: string, token: string): Socket;
-  stop(): Promise<void>;
-}
-
 const keys = await generateKeyPair("RS256", { extractable: true });
 const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
 
 const tokenOf = (user: string, { kid = "k1", ttl = "5m" } = {}): Promise<string> =>
   new SignJWT({ sub: user }).setProtectedHeader({ alg: "RS256", kid }).setExpirationTime(ttl).sign(keys.privateKey);
 
-const entered = (socket: Socket): Promise<object> => next(socket, "welcome");
-
-async function begin({ isWell }: { readonly isWell: boolean }): Promise<Outage> {
-  const provider = createServer((_request, response) => {
-    outage.fetches += 1;
-    void answer(response);
+/** An identity provider, and a server that asks it for keys. */
+class Outage {
+  isWell: boolean;
+  fetches = 0;
+  /** Waited for before each answer. */
+  answering: Promise<void> | undefined;
+  server!: TestServer;
+  readonly #provider = createServer((_request, response) => {
+    this.fetches += 1;
+    void this.#answer(response);
   });
-  await new Promise<void>((resolve) => provider.listen(0, HOST, resolve));
-  const { port } = provider.address() as AddressInfo;
-  const settings = { JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`, LOG_LEVEL: "warn" };
-  const server = await startServer({ settings });
-  const outage: Outage = {
-    server,
-    isWell,
-    fetches: 0,
-    answering: undefined,
-    connect: (room, token) =>
-      open(server.url, { path: `/rooms/${room}/socket.io`, auth: { token }, reconnectionDelay: 200 }),
-    stop: async () => {
-      await server.stop();
-      provider.close();
-    },
-  };
-  const answer = async (response: ServerResponse): Promise<void> => {
-    await outage.answering;
-    if (outage.isWell) response.setHeader("Content-Type", "application/json").end(JSON.stringify({ keys: [jwk] }));
+
+  constructor(isWell: boolean) {
+    this.isWell = isWell;
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#provider.listen(0, HOST, resolve));
+    const { port } = this.#provider.address() as AddressInfo;
+    const settings = { JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`, LOG_LEVEL: "warn" };
+    this.server = await startServer({ settings });
+  }
+
+  async stop(): Promise<void> {
+    this.#provider.close();
+    await this.server?.stop();
+  }
+
+  connect(room: string, token: string): Socket {
+    return open(this.server.url, { path: `/rooms/${room}/socket.io`, auth: { token }, reconnectionDelay: 200 });
+  }
+
+  async #answer(response: ServerResponse): Promise<void> {
+    await this.answering;
+    if (this.isWell) response.setHeader("Content-Type", "application/json").end(JSON.stringify({ keys: [jwk] }));
     else response.writeHead(500).end("sorry");
-  };
-  return outage;
+  }
 }
 
+const entered = (socket: Socket): Promise<object> => next(socket, "welcome");
+
 describe.concurrent("an identity provider that is down when the server starts", () => {
-  let outage: Outage;
-  beforeAll(async () => {
-    outage = await begin({ isWell: false });
-  });
-  afterAll(() => outage?.stop());
+  const outage = new Outage(false);
+  beforeAll(() => outage.start());
+  afterAll(() => outage.stop());
 
   it("requests get 503 with Retry-After; stock clients and ours connect as soon as the provider is back", async () => {
     const token = await tokenOf("ada");
@@ -100,11 +97,9 @@ describe.concurrent("an identity provider that is down when the server starts", 
 });
 
 describe.concurrent("an identity provider that goes down later", () => {
-  let outage: Outage;
-  beforeAll(async () => {
-    outage = await begin({ isWell: true });
-  });
-  afterAll(() => outage?.stop());
+  const outage = new Outage(true);
+  beforeAll(() => outage.start());
+  afterAll(() => outage.stop());
 
   it.sequential("is asked once for one token in thirty rooms, and at most once for unknown key ids in twenty", async () => {
     const token = await tokenOf("ada");

@@ -1,5 +1,5 @@
-// Vitest calls this before the first test of the projects "outside" and "browser". It builds the bundle that all test servers run, and starts
-// the two servers that most tests share. The returned function stops them.
+// Vitest calls this for each of the projects "outside" and "browser", before its first test. The first call builds the bundle that all test servers
+// run, and starts the two servers that most tests share. The returned function stops them after the last project.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,18 +24,18 @@ interface Servers {
   stop(): Promise<void>;
 }
 
-/** In `npm test` each project has a run of vitest, all in one process: the first one starts the servers, the last one stops them. */
-const here = globalThis as { parleyServers?: { users: number; readonly started: Promise<Servers> } };
+/** In `npm test` the projects have runs of vitest of their own, in one process; each may load this file anew. */
+const globals = globalThis as { parleyServers?: { projects: number; readonly started: Promise<Servers> } };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const shared = (here.parleyServers ??= { users: 0, started: start() });
-  shared.users++;
+  const shared = (globals.parleyServers ??= { projects: 0, started: start() });
+  shared.projects++;
   const servers = await shared.started;
   project.provide("serverUrl", servers.serverUrl);
   project.provide("fastServerUrl", servers.fastServerUrl);
   return async () => {
-    if (--shared.users > 0) return;
-    delete here.parleyServers;
+    if (--shared.projects > 0) return;
+    delete globals.parleyServers;
     await servers.stop();
   };
 }
@@ -55,7 +55,7 @@ async function start(): Promise<Servers> {
     stop: async () => {
       await Promise.all([server.stop(), fast.stop()]);
       // A folder of installed packages takes a while, in which vitest ends its processes.
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
