@@ -11,9 +11,6 @@ import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 /** Tests of objects wait more than they work. Each further worker loads all modules again. */
 const maxWorkers = 2;
 
-/** Tests of the cores never wait: each has a processor, if they run alone. */
-const maxWorkersCore = 2;
-
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
 const maxWorkersOutside = 4;
 
@@ -144,7 +141,6 @@ export default defineConfig({
           experimental: { viteModuleRunner: false },
           execArgv: ["--conditions=parley-source"],
           name: "core",
-          maxWorkers: maxWorkersCore,
           include: ["test/**/*.test.ts"],
           exclude: ["test/{durable,worker,outside}/**"],
           isolate: false,
@@ -152,7 +148,8 @@ export default defineConfig({
           hookTimeout,
           setupFiles: [...setupFiles, "test/host/yielding.setup.ts"],
           expect,
-          // A number of workers of its own needs a group of its own. `npm test` runs this project beside all others (run-tests.ts).
+          // Vitest chooses the number of workers: one less than there are processors, because these tests never wait. A number of its own needs a
+          // group of its own. `npm test` runs this project beside all others (run-tests.ts).
           sequence: { groupOrder: 1 },
         },
       },

@@ -20,23 +20,12 @@ const OUTSIDE = "outside";
 const OBJECTS = "*object*";
 const ALL_PROJECTS = "*";
 
-interface Run {
-  readonly project: string;
-  /** In place of those of vitest.config.ts. */
-  readonly maxWorkers?: number;
-}
-
 /**
  * Each is a run of vitest, with as many workers as suit it. All run side by side, and the checks beside them: tests of objects and of the whole
- * server wait more than they work; those in a browser keep processors busy, so that more than two would hold up all others; and those of the cores,
- * which never wait, take what is left.
+ * server wait more than they work; those in a browser keep processors busy, and would hold up the others if there were more at a time; and those of
+ * the cores, which never wait, take what is left.
  */
-const RUNS: readonly Run[] = [
-  { project: OUTSIDE },
-  { project: OBJECTS },
-  { project: "browser" },
-  { project: "core", maxWorkers: 1 },
-];
+const RUNS = [OUTSIDE, OBJECTS, "browser", "core"];
 
 /** Of the tests outside, those of what a workerd may do otherwise: sleep, wakes and their costs. */
 const OF_WORKERD = ["durability", "engine-crash", "engine-object", "sleep", "wakes"].map(
@@ -107,18 +96,20 @@ async function runAll(): Promise<number> {
 }
 
 async function runSuites(): Promise<Report[]> {
-  if (filters.length > 0) return [await runVitest({ project: ALL_PROJECTS }, filters)];
-  if (values.workerd !== undefined)
-    return Promise.all([runVitest({ project: OUTSIDE }, OF_WORKERD), runVitest({ project: OBJECTS })]);
-  return Promise.all(RUNS.map((run) => runVitest(run)));
+  if (filters.length > 0) return [await runVitest(ALL_PROJECTS, filters)];
+  if (values.workerd !== undefined) return Promise.all([runVitest(OUTSIDE, OF_WORKERD), runVitest(OBJECTS)]);
+  return Promise.all(RUNS.map((project) => runVitest(project)));
 }
 
-/** @param files their names, or parts of them; all files without any */
-async function runVitest(run: Run, files: readonly string[] = []): Promise<Report> {
+/**
+ * @param project a pattern of names
+ * @param files their names, or parts of them; all files without any
+ */
+async function runVitest(project: string, files: readonly string[] = []): Promise<Report> {
   const reportFile = path.join(mkdtempSync(path.join(scratch, "run-")), "report.json");
   const vitest = await startVitest("test", [...files], {
     watch: false,
-    ...run,
+    project,
     // The summary that the default reporter redraws on a terminal has no place beside the lines of another run.
     reporters: [["default", { summary: false }], "json"],
     outputFile: { json: reportFile },

@@ -272,6 +272,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
 
   // Who wants no motion sees the sign alone.
   await page.emulateMedia({ reducedMotion: "reduce" });
+  await comesToRest(page);
   await finger.drag({ x: 300, y: (await middleOf(row)).y }, { x: -100 });
   await hint.waitFor();
   expect(await moved()).toBe("");
@@ -284,6 +285,7 @@ it("a swipe to the left replies; a short one, one to the right, from the edge, i
   await ada.say("once more");
   await replies(ada).waitFor({ state: "detached" });
   await page.evaluate(() => (document.body.dir = "rtl"));
+  await comesToRest(page);
   const y = (await middleOf(row)).y;
   await finger.swipe({ x: 200, y }, { x: -100 });
   await isIdle();
