@@ -92,6 +92,16 @@ describe("source files", () => {
     expect(sourcesIn("test").filter((file) => polls(textOf(file)))).toEqual([]);
   });
 
+  it("of tests of objects lie where a project finds them", () => {
+    const patterns = Array.from(
+      textOf("vitest.config.ts").matchAll(/ = \["(test\/.+\.test\.ts)"\];/g),
+      ([, one]) => one!,
+    );
+    const found = new Set(globSync(patterns, { cwd: ROOT }));
+    const tests = ["durable", "worker"].flatMap((folder) => sourcesIn(join("test", folder)));
+    expect(tests.filter((file) => file.endsWith(".test.ts") && !found.has(file))).toEqual([]);
+  });
+
   it("of tests in a browser belong to the project that has few browsers", () => {
     const [, pattern] = /^const BROWSER = \["([^"]+)"\];$/m.exec(textOf("vitest.config.ts"))!;
     const inBrowser = sourcesIn(join("test", "outside")).filter((file) => /\buseBrowser\(\)/.test(textOf(file)));

@@ -130,7 +130,7 @@ const JOINED: HostileFrames[] = [
   ["30,000 noops", Array.from({ length: 30_000 }, () => "6").join("\x1e"), 4007],
   ["10,000 acks that nobody asked for", Array.from({ length: 10_000 }, () => "431[]").join("\x1e"), 4007],
   ["2,000 CONNECTs to namespaces that do not exist", connects(2000), 4006],
-  ["a close and 1,000 events behind it", `1${'\x1e42["presence",{}]'.repeat(1000)}`, 1000],
+  ["a close, then 1,000 events", `1${'\x1e42["presence",{}]'.repeat(1000)}`, 1000],
 ].map(([name, frame, closes]) => ({
   name: String(name),
   frames: [String(frame)],

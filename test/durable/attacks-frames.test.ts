@@ -45,7 +45,7 @@ const TWINS = new Set([
   "10,000 acks that nobody asked for",
   "2,000 CONNECTs",
   "2,000 CONNECTs to namespaces that do not exist",
-  "a close and 1,000 events behind it",
+  "a close, then 1,000 events",
 ]);
 
 describe("frames", () => {

@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, expect, inject, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
-import { EmbedHost, stands, told } from "./embed-host.ts";
+import { EmbedHost, stands, recorded } from "./embed-host.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { tap, WAIT } from "./visitor.ts";
@@ -151,7 +151,7 @@ it("`launcher`: a button that connects when it is first opened, then counts what
     );
   };
   await page.getByRole("button", { name: "Ask the roaster" }).waitFor();
-  expect((await told(page)).asked).toEqual([]);
+  expect((await recorded(page)).asked).toEqual([]);
   const size = async (): Promise<number> => (await page.locator("parley-room").boundingBox())!.width;
   expect(await size()).toBeLessThan(80);
   expect(await faults()).toEqual([]);

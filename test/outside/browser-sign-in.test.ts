@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 import signInPage from "../../docs/examples/sign-in/index.ts";
 import { bundleWorker } from "../../scripts/serve/bundle.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { EmbedHost, stands, told } from "./embed-host.ts";
+import { EmbedHost, stands, recorded } from "./embed-host.ts";
 import { DEPLOYMENT_FILE, freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
@@ -240,7 +240,7 @@ it("<parley-room> without a token, where guests are refused: informs visitor and
   await stands(page, "token-needed");
   const message = "This chat needs a token, and its page gives none.";
   await expect.poll(() => page.getByTestId("connection").textContent()).toBe(message);
-  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
+  expect((await recorded(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
   expect(guests).toBe(1);
   // Also if the refusal comes before the page has drawn the attempt.
   const goOn = await holdFrames(page);
@@ -248,7 +248,7 @@ it("<parley-room> without a token, where guests are refused: informs visitor and
   await page.getByTestId("reconnect").dispatchEvent("click");
   await (await refused).finished();
   await goOn();
-  await vi.waitFor(async () => expect((await told(page)).errors).toHaveLength(2), WAIT);
+  await vi.waitFor(async () => expect((await recorded(page)).errors).toHaveLength(2), WAIT);
   expect(guests).toBe(2);
 
   const token = await tokenFor("ada", { name: "Ada" });
@@ -267,13 +267,15 @@ it("<parley-room> whose `token-from` gives nothing once the session has ended: t
   const page = await embedHost.place({ room: "ended", "token-from": "/token-once" });
   await stands(page, "expired");
   await expect.poll(() => page.getByTestId("connection").textContent()).toContain("Your session has expired.");
-  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message: "Sign in to join the conversation." }]);
+  expect((await recorded(page)).errors).toEqual([
+    { code: "TOKEN_NEEDED", message: "Sign in to join the conversation." },
+  ]);
 });
 
 it("<parley-room>: bad names and addresses are errors that the page hears; an origin may end with a slash; a token function is called again when its token is refused", async () => {
   const page = await embedHost.place({ room: "no room" });
   const errs = (code: string): Promise<void> =>
-    vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code }]), WAIT);
+    vi.waitFor(async () => expect((await recorded(page)).errors).toMatchObject([{ code }]), WAIT);
   await errs("INVALID_ROOM");
   await embedHost.add(page, { room: "closed", origin: "chat.example" }, []);
   await errs("INVALID_ORIGIN");
@@ -282,8 +284,8 @@ it("<parley-room>: bad names and addresses are errors that the page hears; an or
 
   await embedHost.add(page, { room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
-  expect((await told(page)).asked).toEqual([null, "UNAUTHORIZED"]);
-  expect((await told(page)).errors).toEqual([]);
+  expect((await recorded(page)).asked).toEqual([null, "UNAUTHORIZED"]);
+  expect((await recorded(page)).errors).toEqual([]);
   await page.getByTestId("composer").fill("from elsewhere");
   await page.getByTestId("composer").press("Enter");
   await page.locator("[data-testid=message][data-state=sent]").waitFor();

@@ -8,7 +8,7 @@ import { expect, onTestFailed, vi } from "vitest";
 import { HOST } from "./servers.ts";
 import { WAIT } from "./visitor.ts";
 
-interface Told {
+interface Recorded {
   readonly errors: Array<{ readonly code: string; readonly message: string }>;
   /** The arguments of the token function, and its results. */
   readonly asked: unknown[];
@@ -72,7 +72,7 @@ export class EmbedHost {
     return this.#shared;
   }
 
-  /** A page with one room in it, which takes its tokens from `told.tokens`. */
+  /** A page with one room in it, which takes its tokens from `recorded.tokens`. */
   async place(attributes: Record<string, string>, tokens: readonly string[] = []): Promise<Page> {
     const page = await this.openPage();
     await this.add(page, attributes, tokens);
@@ -83,17 +83,19 @@ export class EmbedHost {
   add(page: Page, attributes: Record<string, string>, tokens: readonly string[]): Promise<void> {
     return page.evaluate(
       ({ attributes, tokens }) => {
-        const page = globalThis as unknown as { told?: Told };
-        if (page.told === undefined)
-          document.addEventListener("parley-error", (event) => page.told!.errors.push((event as CustomEvent).detail));
-        const told: Told = { errors: [], asked: [], tokens };
-        page.told = told;
+        const page = globalThis as unknown as { recorded?: Recorded };
+        if (page.recorded === undefined)
+          document.addEventListener("parley-error", (event) =>
+            page.recorded!.errors.push((event as CustomEvent).detail),
+          );
+        const recorded: Recorded = { errors: [], asked: [], tokens };
+        page.recorded = recorded;
         document.querySelector("parley-room")?.remove();
         const room = document.createElement("parley-room");
         for (const [name, value] of Object.entries(attributes)) room.setAttribute(name, value);
         const give = (refused?: string): string => {
-          told.asked.push(refused ?? null);
-          return (told.tokens.length > 1 ? told.tokens.shift() : told.tokens[0])!;
+          recorded.asked.push(refused ?? null);
+          return (recorded.tokens.length > 1 ? recorded.tokens.shift() : recorded.tokens[0])!;
         };
         if (tokens.length > 0) Object.assign(room, { token: give });
         document.body.append(room);
@@ -103,7 +105,7 @@ export class EmbedHost {
   }
 }
 
-export const told = (page: Page): Promise<Told> => page.evaluate("told");
+export const recorded = (page: Page): Promise<Recorded> => page.evaluate("recorded");
 
 export async function stands(page: Page, state: string): Promise<void> {
   const line = page.getByTestId("connection");

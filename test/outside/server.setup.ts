@@ -24,18 +24,18 @@ interface Servers {
   stop(): Promise<void>;
 }
 
-/** In `npm test` the projects have runs of vitest of their own, in one process; each may load this file anew. */
-const globals = globalThis as { parleyServers?: { projects: number; readonly started: Promise<Servers> } };
+/** `npm test` runs vitest once for each project, all in one process, which loads this file once. */
+let shared: { projects: number; readonly started: Promise<Servers> } | undefined;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const shared = (globals.parleyServers ??= { projects: 0, started: start() });
-  shared.projects++;
-  const servers = await shared.started;
+  const mine = (shared ??= { projects: 0, started: start() });
+  mine.projects++;
+  const servers = await mine.started;
   project.provide("serverUrl", servers.serverUrl);
   project.provide("fastServerUrl", servers.fastServerUrl);
   return async () => {
-    if (--shared.projects > 0) return;
-    delete globals.parleyServers;
+    if (--mine.projects > 0) return;
+    shared = undefined;
     await servers.stop();
   };
 }

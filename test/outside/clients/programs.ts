@@ -61,7 +61,7 @@ export type Place = readonly [url: string, room: string, token: string, transpor
 
 /**
  * Runs members to their end: in one program, which starts slowly, but for Rust's. Rejects with all it printed if it ends badly or hangs.
- * @param args are those behind the places
+ * @param args follow the places
  * @returns the steps of each
  */
 export async function run(
